@@ -89,8 +89,8 @@ class Mutation(
         blocks.mute,
         i.UsersInput,
         p.UsersPayload,
-        description="Leaves members out of the viewer's timelines, notifications and streams. They are not notified. A "
-        f"member mutes at most {limit('max_blocked')} others.",
+        description="Leaves members out of the viewer's timelines, notifications and streams. They are not notified. "
+        f"Their messages arrive and count as read. A member mutes at most {limit('max_blocked')} others.",
     )
     unmute = mutation(blocks.unmute, i.UsersInput, p.UsersPayload, description="Ends the viewer's mutes.")
 

@@ -87,10 +87,11 @@ async def leave_all(db: Database, member: int) -> AsyncIterator[int]:
         yield yielded
 
 
-async def after_blocks(db: Database, job: Job, member: int, others: Collection[int], budget: Budget) -> bool:
-    """Apply blocks, or their ends, to the conversations that the members share; False when the budget ran out.
+async def after_change(db: Database, job: Job, member: int, others: Collection[int], budget: Budget) -> bool:
+    """Apply blocks or mutes, or their ends, to the conversations that the members share; False when the budget ran out.
 
     A block ends a conversation of two for both. In larger ones, the blocking member does not see the other's messages.
+    The messages of a muted member count as read.
     """
     if not job.cursor:
         pairs = await db.ask(*(conversations.of_members_command({member, other}) for other in others))
@@ -120,7 +121,7 @@ async def show_again(db: Database, member: int, blockers: Collection[int]) -> No
 
 
 async def _update_shared(db: Database, member: int, others: set[int], found: Collection[int], budget: Budget) -> None:
-    """Apply blocks for the blocking member to those conversations that one of the others is in."""
+    """Apply blocks and mutes for the member whose they are to those conversations that one of the others is in."""
     replies = await db.ask(*map(conversations.conversation_command, found))
     for conversation, reply in zip(found, replies, strict=True):
         budget.left -= 1

@@ -102,7 +102,7 @@ async def block(db: Database, job: Job, budget: Budget) -> Outcome:
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
     await _log_relationships(db, job, member, blocked, both=True)
-    return await _after_blocks(db, job, member, blocked, budget)
+    return await _after_change(db, job, member, blocked, budget)
 
 
 async def unblock(db: Database, job: Job, budget: Budget) -> Outcome:
@@ -110,18 +110,19 @@ async def unblock(db: Database, job: Job, budget: Budget) -> Outcome:
     member, unblocked = int(text(job, "member")), read_edges(job)
     await blocks.apply_to_blocked(db, member, unblocked, ended=True)
     await _log_relationships(db, job, member, unblocked, both=True)
-    return await _after_blocks(db, job, member, unblocked, budget)
+    return await _after_change(db, job, member, unblocked, budget)
 
 
-async def _after_blocks(db: Database, job: Job, member: int, changed: Edges, budget: Budget) -> Outcome:
+async def _after_change(db: Database, job: Job, member: int, changed: Edges, budget: Budget) -> Outcome:
     others = [other for other, _ in changed]
-    return Outcome.DONE if await conversations.after_blocks(db, job, member, others, budget) else Outcome.MORE
+    return Outcome.DONE if await conversations.after_change(db, job, member, others, budget) else Outcome.MORE
 
 
-async def mute(db: Database, job: Job, _: Budget) -> Outcome:
-    """Log the event by which the live home of a member who has muted or unmuted others is updated."""
-    await _log_relationships(db, job, int(text(job, "member")), read_edges(job), both=False)
-    return Outcome.DONE
+async def mute(db: Database, job: Job, budget: Budget) -> Outcome:
+    """Update the live home of a member who has muted or unmuted others, and which of their conversations are unread."""
+    member, others = int(text(job, "member")), read_edges(job)
+    await _log_relationships(db, job, member, others, both=False)
+    return await _after_change(db, job, member, others, budget)
 
 
 async def _log_relationships(

@@ -40,9 +40,12 @@ def summaries(
     def hidden(conversation: Conversation) -> list[int]:
         return rules.hidden_senders(conversation, viewer, relationships.found, is_suspended=is_suspended())
 
+    def muted(conversation: Conversation) -> list[int]:
+        return rules.muted_senders(conversation, viewer, relationships.found)
+
     def ask(ids: list[int]) -> list[Any]:
         return [
-            summary_command(conversation, viewer, mark, hidden(conversation))
+            summary_command(conversation, viewer, mark, hidden(conversation), muted(conversation))
             for conversation, mark in zip(conversations.loaded(ids), marks.loaded(ids), strict=True)
             if conversation
         ]

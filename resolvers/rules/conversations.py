@@ -2,7 +2,8 @@
 
 Only participants who have not left see a conversation, from the moment on since which they take part. A block in either
 direction hides a conversation of two from both. In a larger one, a member who blocks a participant does not see that
-participant's messages. A suspended member sees their conversations and what they wrote, and no message of others.
+participant's messages. A suspended member sees their conversations and what they wrote, and no message of others. While
+a member mutes a participant, that participant's messages count as read.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ def hidden_senders(
     return [
         member for member in conversation.members if member != viewer and (is_suspended or relationships[member].blocks)
     ]
+
+
+def muted_senders(conversation: Conversation, viewer: int, relationships: Relationships) -> list[int]:
+    """Return the participants whose messages are never unread, because the viewer mutes them."""
+    return [member for member in conversation.members if member != viewer and relationships[member].mutes]
 
 
 def sees_message(

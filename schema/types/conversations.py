@@ -89,7 +89,8 @@ class Conversation(Node):
     unread_count = batched(
         _unread_count,
         graphql_type=int,
-        description="How many messages by others, which the viewer sees, are newer than the newest one marked read.",
+        description="How many messages by others, which the viewer sees, are newer than the newest one marked read. "
+        "Messages of members whom the viewer mutes do not count.",
     )
     messages = strawberry.field(
         resolver=_messages,

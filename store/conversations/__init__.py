@@ -274,10 +274,13 @@ def message_command(message: int) -> Command:
     return ("HGETALL", keys.message(message))
 
 
-def summary_command(conversation: Conversation, viewer: int, read: int, hidden: Collection[int]) -> Command:
+def summary_command(
+    conversation: Conversation, viewer: int, read: int, hidden: Collection[int], muted: Collection[int]
+) -> Command:
     """Return the command that reads what a participant sees of a conversation.
 
-    `read` is their read mark, and `hidden` are the participants whose messages they do not see.
+    `read` is their read mark. `hidden` are the participants whose messages they do not see, and `muted` those
+    whose messages are never unread.
     """
     shown = [one.member for one in conversation.participants if one.member not in hidden]
     return script(
@@ -289,5 +292,6 @@ def summary_command(conversation: Conversation, viewer: int, read: int, hidden: 
         since=conversation.since(viewer),
         read=read,
         hidden=_text(hidden),
+        muted=_text(set(muted).difference(hidden)),
         shown=_text(shown),
     )

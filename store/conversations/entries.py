@@ -28,6 +28,7 @@ def apply_command(db: Database, state: State, participant: Participant) -> Comma
         left_conversation=keys.left_conversation(member, state.id),
         blocked=keys.blocked(member),
         blocked_by=keys.blocked_by(member),
+        muted=keys.muted(member),
         message_log=keys.message_log(member),
         minted=keys.minted(p),
         partition=p,

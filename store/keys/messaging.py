@@ -55,7 +55,7 @@ def conversation_state(member: int) -> str:
 
 
 def unread_conversations(member: int) -> str:
-    """set: conversation in which a message by somebody else is newer than the member's read mark"""
+    """set: conversation in which a message by somebody else, who is not muted, is newer than the member's read mark"""
     return f"unread-conversations:{{{partition(member)}}}:{member}"
 
 

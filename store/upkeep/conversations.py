@@ -130,6 +130,7 @@ class Entry(Struct, frozen=True):
     is_unread: bool
     blocked: frozenset[int]
     blocked_by: frozenset[int]
+    muted: frozenset[int]
     has_account: bool
 
 
@@ -144,20 +145,22 @@ async def entries_of(db: Database, state: State) -> list[Entry]:
             ("SISMEMBER", keys.unread_conversations(member), state.id),
             ("ZMSCORE", keys.blocked(member), *members),
             ("ZMSCORE", keys.blocked_by(member), *members),
+            ("ZMSCORE", keys.muted(member), *members),
             ("EXISTS", keys.user(member)),
         ]
     replies = iter(await db.ask(*commands))
-    return [_entry(members, [next(replies) for _ in range(6)]) for _ in members]
+    return [_entry(members, [next(replies) for _ in range(7)]) for _ in members]
 
 
 def _entry(members: Sequence[int], replies: Sequence[Any]) -> Entry:
-    text, place, unread, blocked, by, account = replies
+    text, place, unread, blocked, by, muted, account = replies
     return Entry(
         text=text,
         place=None if place is None else int(place),
         is_unread=bool(unread),
         blocked=_scored(members, blocked),
         blocked_by=_scored(members, by),
+        muted=_scored(members, muted),
         has_account=bool(account),
     )
 

@@ -46,7 +46,7 @@ def _messages(one: Stored, key: str) -> list[Finding]:
 
 
 async def entries(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each participant's entry of a conversation is what its messages and the blocks between its members make it."""
+    """Each participant's entry of a conversation is what its messages, and blocks and mutes of its members, make it."""
     found: list[Finding] = []
     replies = await db.ask(*map(live.state_command, ids))
     states = [live.read_state(one, reply) for one, reply in zip(ids, replies, strict=True)]
@@ -80,7 +80,8 @@ def _difference(state: State, participant: Participant, entry: Entry) -> str:
         for member, message in state.newest.items()
         if message > participant.since and (member == participant.member or member not in entry.blocked)
     }
-    others = [message for member, message in seen.items() if member != participant.member]
+    uncounted = {participant.member, *entry.muted}
+    others = [message for member, message in seen.items() if member not in uncounted]
     is_apart = len(state.participants) == 2 and bool(entry.blocked | entry.blocked_by)  # noqa: PLR2004
     last = max(others, default=0)
     place = None if is_apart else max(seen.values(), default=participant.since)

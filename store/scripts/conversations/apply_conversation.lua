@@ -1,11 +1,12 @@
 -- Brings a participant's entry of a conversation up to a version, unless a newer one has been applied.
--- The version that was applied last is applied again, because blocks may have changed since.
--- KEYS: user, conversations, conversation_state, unread_conversations, left_conversation, blocked, blocked_by,
+-- The version that was applied last is applied again, because blocks and mutes may have changed since.
+-- KEYS: user, conversations, conversation_state, unread_conversations, left_conversation, blocked, blocked_by, muted,
 --       message_log, minted.
 -- ARGV: partition, member, conversation, version, since ('0' once the member has left), last, other, senders,
 --       base, changes, log_kept, channel, ttl (s, of what remembers a departure).
 -- `last` is the newest message, and `other` the newest one by another participant, '0' without one.
--- `senders` has each participant with their newest message, as `member:message`. Only blocks make it necessary.
+-- `senders` has each participant with their newest message, as `member:message`. Only blocks and mutes make it necessary.
+-- Messages of a muted participant arrive, and are never unread: the entry's `other` leaves them out.
 -- `changes` are the newest ones, newest first: `message`, or `deletion:message:sender`. Those at or below `base` may be
 -- missing.
 -- Returns false when the member's account is gone but still in the conversation.
@@ -23,7 +24,7 @@ if since == '0' or redis.call('EXISTS', user) == 0 then
   return since == '0'
 end
 local floor, is_apart, size = tonumber(since), false, select(2, string.gsub(senders, ':', ''))
-if redis.call('EXISTS', blocked, blocked_by) > 0 then
+if redis.call('EXISTS', blocked, blocked_by, muted) > 0 then
   last, other = 0, 0
   for sender, message in string.gmatch(senders, '(%d+):(%d+)') do
     local is_hidden = sender ~= member and redis.call('ZSCORE', blocked, sender)
@@ -32,7 +33,8 @@ if redis.call('EXISTS', blocked, blocked_by) > 0 then
     end
     if not is_hidden then
       last = math.max(last, tonumber(message))
-      other = sender ~= member and math.max(other, tonumber(message)) or other
+      local counts = sender ~= member and not redis.call('ZSCORE', muted, sender)
+      other = counts and math.max(other, tonumber(message)) or other
     end
   end
 end

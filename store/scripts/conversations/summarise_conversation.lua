@@ -1,8 +1,9 @@
 -- Reads what a participant sees of a conversation in one step.
 -- KEYS: messages.
 -- ARGV: message_prefix, sent_prefix, viewer, since (id above which the viewer sees messages), read (mark), hidden,
---       shown.
--- `hidden` and `shown` are the participants whose messages the viewer does not see, and all others.
+--       muted, shown.
+-- `hidden` and `shown` are the participants whose messages the viewer does not see, and all others. `muted` are those
+-- of the latter whose messages are never unread.
 -- Returns the number of unread messages, the newest message at or below the mark ('0' without one), and the newest one
 -- of all, with its sender, text and pictures.
 local function newest(highest)
@@ -21,7 +22,7 @@ local function newest(highest)
 end
 local above = '(' .. (tonumber(read) > tonumber(since) and read or since)
 local unread = redis.call('ZCOUNT', messages, above, '+inf')
-for member in string.gmatch(viewer .. ' ' .. hidden, '%d+') do
+for member in string.gmatch(table.concat({viewer, hidden, muted}, ' '), '%d+') do
   unread = unread - redis.call('ZCOUNT', sent_prefix .. member, above, '+inf')
 end
 local last = newest('+inf')

@@ -56,6 +56,7 @@ CONVERSATIONS = [
     Damage("entry that is missing", _talk, lambda s: [("HDEL", keys.conversation_state(s.ben), s.talk)]),
     Damage("conversation that is not listed", _talk, lambda s: [("ZREM", keys.conversations(s.ben), s.talk)]),
     Damage("conversation in the wrong place", _talk, lambda s: [("ZADD", keys.conversations(s.ben), 1, s.talk)]),
+    Damage("unread conversation of a muted member", _talk, lambda s: [("ZADD", keys.muted(s.ben), 1, s.ann)]),
     Damage("unread conversation that is not", _talk, lambda s: [("SREM", keys.unread_conversations(s.ben), s.talk)]),
     Damage(
         "conversation whose newest change was lost",

@@ -89,7 +89,10 @@ class Conversations(Reactions):
         known = [{"id": _message(said), "text": said.text} for said in shown]
         return {
             "id": talk.id,
-            "unreadCount": sum(said.id > mark and said.sender != login for said in shown),
+            "unreadCount": sum(
+                said.id > mark and said.sender != login and (login, said.sender) not in self.model.mutes
+                for said in shown
+            ),
             "participants": [
                 {"login": other} for other in sorted(self._present(talk)) if self.model.meets(login, other)
             ],

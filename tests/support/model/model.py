@@ -75,9 +75,11 @@ class Model:
     def leave(self, member: str) -> None:
         while mine := next((p.id for p in self.posts.values() if p.author == member), None):
             self.delete(mine)
-        for pairs in (self.follows, self.requests, self.blocks, self.mutes):
+        for pairs in (self.follows, self.requests, self.blocks):
             for pair in [pair for pair in pairs if member in pair]:
                 del pairs[pair]
+        # Who mutes a member whose account is deleted still mutes the messages that stay.
+        self.mutes = {pair: None for pair in self.mutes if pair[0] != member}
         self.likes = {like: None for like in self.likes if like[0] != member}
         self.favourites = {kept: None for kept in self.favourites if kept[0] != member}
         self.remarks = {c.id: c for c in self.remarks.values() if c.author != member}

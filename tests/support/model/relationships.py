@@ -160,7 +160,13 @@ class RelationshipSteps(Life):
         def refusal(login: str, other: str) -> str | None:
             return self._unmet(login, other, self.model.mutes)
 
-        await self._change("unmute", self._among(list(self.model.mutes)), commit, refusal, self.model.unmute)
+        await self._change(
+            "unmute",
+            self._among([pair for pair in self.model.mutes if pair[1] in self.people]),
+            commit,
+            refusal,
+            self.model.unmute,
+        )
 
     # ---- shared by all of these
 
