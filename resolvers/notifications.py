@@ -74,6 +74,17 @@ async def actor(context: Context, notification: Notification) -> User | None:
     return await hydrate.user(context, notification.actor) if notification.actor else None
 
 
+async def actors(context: Context, found: Sequence[Notification], first: int | None) -> list[list[User]]:
+    """Return the newest members behind each notification, of whom the viewer sees each.
+
+    Raises BadUserInput if `first` is out of range.
+    """
+    asked = paging.window(context.settings, "actors", first=first, after=None)
+    acting = [notification.actors[: asked.count] for notification in found]
+    users = iter(await hydrate.users(context, [member for each in acting for member in each]))
+    return [[user for _ in each if (user := next(users)) is not None] for each in acting]
+
+
 async def post(context: Context, notification: Notification) -> Post | None:
     """Return the post that a notification is about."""
     return await hydrate.post(context, notification.post) if notification.post else None

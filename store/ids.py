@@ -12,6 +12,7 @@ CLOCK_SKEW = timedelta(minutes=1)  # the most by which the clocks of servers and
 _SEQUENCE_BITS = 4
 _PARTITION_BITS = 8
 _EPOCH_MS = int(EPOCH.timestamp() * 1000)
+_DAY_MS = 86_400_000
 _CLOCK_SHIFT = _SEQUENCE_BITS + _PARTITION_BITS
 
 
@@ -28,6 +29,16 @@ def instant(entity_id: int) -> datetime:
 def made_at(entity_id: int) -> int:
     """Return the creation time of an id, in ms since 1970."""
     return _EPOCH_MS + (entity_id >> _CLOCK_SHIFT)
+
+
+def day_of(entity_id: int) -> int:
+    """Return the day of an id, in UTC, counted from 2024."""
+    return (entity_id >> _CLOCK_SHIFT) // _DAY_MS
+
+
+def day_bounds(day: int) -> tuple[int, int]:
+    """Return the lowest and the highest id of a day."""
+    return day * _DAY_MS << _CLOCK_SHIFT, ((day + 1) * _DAY_MS << _CLOCK_SHIFT) - 1
 
 
 def of_tick(tick: int, part: int) -> int:

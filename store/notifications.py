@@ -6,16 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.ids import LARGEST, instant, partition
+from store.ids import LARGEST, day_bounds, day_of, instant, partition
 from store.keys.fields import NotificationsField
 from store.records import Entry
 from store.scripts.mailboxes import mailboxes
+
+ACTORS_READ = 20  # newest members behind one notification who are considered
 
 
 class NotificationKind(Enum):
@@ -39,6 +41,8 @@ class Notification(Struct, frozen=True):
 
     For a like, repost or comment, the post is the member's own. For a quote, reply or mention in a post, it is the post
     that quotes, answers or mentions. For a mention or answer in a comment, it is the post below which the comment is.
+
+    All likes of a post on a day have one notification. `likers` says who liked it. Before layout 5, each like had one.
     """
 
     id: int
@@ -47,6 +51,14 @@ class Notification(Struct, frozen=True):
     post: int = 0
     comment: int = 0
     group: int = 0
+    likes_of: int | None = None  # day of the likes that it is about
+    others: tuple[int, ...] = ()  # newest other members who liked the post on that day, newest first
+    actor_count: int = 1
+
+    @property
+    def actors(self) -> tuple[int, ...]:
+        """Who did it, newest first; nobody for a resolved report."""
+        return (self.actor, *self.others) if self.actor else self.others
 
     @property
     def created_at(self) -> datetime:
@@ -59,7 +71,9 @@ class Notification(Struct, frozen=True):
         if kind == NotificationKind.GROUP_INVITE.value:
             return cls(notification, NotificationKind.GROUP_INVITE, actor, group=about)
         if kind == NotificationKind.REPORT_RESOLVED.value:  # its text names the report, which it doesn't show
-            return cls(notification, NotificationKind.REPORT_RESOLVED, 0)
+            return cls(notification, NotificationKind.REPORT_RESOLVED, 0, actor_count=0)
+        if kind == NotificationKind.LIKE.value and not actor:
+            return cls(notification, NotificationKind.LIKE, 0, about, likes_of=comment, actor_count=0)
         return cls(notification, NotificationKind(kind), actor, about, comment)
 
 
@@ -81,6 +95,34 @@ def mentions_list(member: int) -> str:
 def look_up(member: int, notifications: Iterable[int]) -> list[Command]:
     """Return the commands that read some notifications of a member by their ids."""
     return [("ZRANGE", keys.notifications(member), n, n, "BYSCORE", "WITHSCORES") for n in notifications]
+
+
+@dataclass(frozen=True, slots=True)
+class Likers:
+    """The members who liked a post on a day, but for its author: the newest of them, newest first, and how many."""
+
+    newest: tuple[int, ...]
+    count: int
+
+    COMMANDS: ClassVar = 3  # of `likers_commands`
+
+
+def likers_commands(member: int, notification: Notification) -> list[Command]:
+    """Return the commands that read who is behind a notification of likes."""
+    assert notification.likes_of is not None
+    key, (first, last) = keys.likes(notification.post), day_bounds(notification.likes_of)
+    return [
+        ("ZRANGE", key, last, first, "BYSCORE", "REV", "LIMIT", 0, ACTORS_READ + 1),
+        ("ZCOUNT", key, first, last),
+        ("ZSCORE", key, member),
+    ]
+
+
+def read_likers(member: int, notification: Notification, newest: Any, count: Any, own: Any) -> Likers:
+    """Return who is behind a notification of likes, from the replies to `likers_commands`."""
+    is_among = own is not None and day_of(int(own)) == notification.likes_of
+    others = tuple(found for found in map(int, newest) if found != member)
+    return Likers(others[:ACTORS_READ], int(count) - is_among)
 
 
 def read_until_command(member: int) -> Command:

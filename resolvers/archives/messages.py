@@ -61,7 +61,7 @@ async def notifications(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the notifications that the member sees. Six round trips a page."""
     async for view, places, _ in pages_of(export, lists.NOTIFICATIONS, export.member, lists.read_places):
         found = [one for one in await hydrate.notifications(view, places) if one]
-        actors = await naming.people(view, [one.actor for one in found])
+        actors = await naming.people(view, [actor for one in found for actor in one.actors])
         posts = await naming.seen_posts(view, [one.post for one in found if one.post])
         ids = [one.group for one in found if one.group]
         named = dict(zip(ids, map(naming.group_name, await groups.groups(view, ids)), strict=True)) if ids else {}
@@ -72,7 +72,9 @@ async def notifications(export: Export) -> AsyncIterator[list[Written]]:
                 "kind": one.kind.value,
                 "createdAt": moment(one.created_at),
                 "isRead": one.id <= until,
-                "actor": actors[one.actor],
+                "actor": actors.get(one.actor),
+                "actors": [actors[actor] for actor in one.actors],
+                "actorCount": one.actor_count,
                 "post": posts.get(one.post),
                 "commentId": f"comment_{one.comment:014x}" if one.comment else None,
                 "group": named.get(one.group),

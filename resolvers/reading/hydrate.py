@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from resolvers.operation import dataloader
 from resolvers.operation.context import Context
@@ -13,7 +16,7 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, groups
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
-from store.notifications import Notification
+from store.notifications import Likers, Notification, likers_commands, read_likers
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
@@ -228,17 +231,36 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     ]
     load = context.load
     remarked: list[Lookup] = [(load.comment, remarks), (load.read_until, [context.viewer])]
-    about = await records(context, below, *remarked, *groups.about(context, invited))
-    sight = await sight_of_posts(context, about, {notification.actor for notification in known} - {0})
+    likers, about = await asyncio.gather(
+        _likers(context, context.viewer, [notification for notification in known if notification.likes_of is not None]),
+        records(context, below, *remarked, *groups.about(context, invited)),
+    )
+    acting = {notification.actor for notification in known}.union(*(found.newest for found in likers.values()))
+    sight = await sight_of_posts(context, about, acting - {0})
     said = dict(zip(remarks, load.comment.loaded(remarks), strict=True))
 
-    def shown(notification: Notification) -> bool:
+    def shown(notification: Notification) -> Notification | None:
         post, comment, group = notification.post, notification.comment, notification.group
         named = ((sight.posts, post), (said, comment), (load.group.found, group))
         subjects = [records[number] for records, number in named if number]
-        return visibility.notifies(sight, notification.actor, *subjects)
+        if by := likers.get(notification.id):
+            actor, *others = [one for one in by.newest if visibility.notifies(sight, one)] or [0]
+            notification = replace(notification, actor=actor, others=tuple(others), actor_count=by.count)
+            if not actor:
+                return None
+        return notification if visibility.notifies(sight, notification.actor, *subjects) else None
 
-    return [notification if notification and shown(notification) else None for notification in found]
+    return [shown(notification) if notification else None for notification in found]
+
+
+async def _likers(context: Context, viewer: int, found: Sequence[Notification]) -> dict[int, Likers]:
+    """Return who is behind each notification of likes, by its id. One round trip, none without such notifications."""
+    commands = [command for notification in found for command in likers_commands(viewer, notification)]
+    replies = await context.batcher.run(commands) if commands else []
+    rows = [replies[i : i + Likers.COMMANDS] for i in range(0, len(replies), Likers.COMMANDS)]
+    return {
+        notification.id: read_likers(viewer, notification, *row) for notification, row in zip(found, rows, strict=True)
+    }
 
 
 async def comment(context: Context, comment_id: int) -> Comment | None:

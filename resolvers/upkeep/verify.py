@@ -77,7 +77,7 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.MESSAGE_LOG: (conversations.owners,),
     Kind.HOME_STATE: (home_bounds,),
     Kind.HOME_READ: (read_marks,),
-    Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications),
+    Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications, notifications.likes),
     Kind.WITHDRAWN_NOTIFICATIONS: (notifications.owners,),
     Kind.NOTIFICATION_STATE: (notifications.owners,),
     Kind.MENTIONS: (notifications.owners, notifications.mentions),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
 from resolvers import notifications
-from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum
+from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum, limit
 from schema.types.groups import Group
-from schema.types.nodes import Info, Node, PageInfo, created_at, is_a, nodes_of
+from schema.types.nodes import Info, Node, PageInfo, batched, created_at, is_a, nodes_of
 from schema.types.posts import Comment, Post
 from schema.types.streams import Resume, StreamEvent, StreamGap
 from schema.types.users import User
@@ -25,7 +25,7 @@ enum(
     FOLLOW="The actor follows the viewer.",
     FOLLOW_REQUEST="The actor asks to follow the viewer, who is private.",
     FOLLOW_APPROVED="The actor, who is private, approved the viewer's request to follow.",
-    LIKE="The actor likes a post of the viewer.",
+    LIKE="The actors like a post of the viewer. All likes of a post on a day, in UTC, have one notification.",
     REPOST="The actor reposted a post of the viewer plainly.",
     QUOTE="The actor quoted a post of the viewer.",
     COMMENT="The actor commented on a post of the viewer.",
@@ -38,6 +38,16 @@ enum(
 
 def _actor(root: stored.Notification, info: Info) -> Awaitable[Any]:
     return notifications.actor(info.context, root)
+
+
+Actors: TypeAlias = Annotated[
+    int | None,
+    strawberry.argument(description=f"How many members, 1 to {limit('max_page')}. The default is 3."),
+]
+
+
+def _actors(roots: list[stored.Notification], info: Info, first: Actors = 3) -> Awaitable[Any]:
+    return notifications.actors(info.context, roots, first)
 
 
 def _post(root: stored.Notification, info: Info) -> Awaitable[Any]:
@@ -65,7 +75,17 @@ class Notification(Node):
     actor = strawberry.field(
         resolver=_actor,
         graphql_type=User | None,
-        description="The member who did it. Null where the viewer may not see them, and for REPORT_RESOLVED.",
+        description="The member who did it, or the newest of several. Null where the viewer may not see them, and for "
+        "REPORT_RESOLVED.",
+    )
+    actors = batched(
+        _actors,
+        graphql_type=list[User],
+        description=f"The members who did it, newest first, without those whom the viewer does not see. Only LIKE has "
+        f"more than one, of whom the newest {stored.ACTORS_READ} are considered.",
+    )
+    actor_count: int = strawberry.field(
+        description="How many members did it, also those whom the viewer does not see. 0 for REPORT_RESOLVED."
     )
     post = strawberry.field(
         resolver=_post,

@@ -260,7 +260,7 @@ def favourites(member: int) -> str:
 
 
 def notifications(member: int) -> str:
-    """zset: notification, as `KIND:actor:post or group:comment`, 0 for none → its id; newest `NOTIFICATIONS_KEPT`"""
+    """zset: `KIND:actor:post or group:comment`, 0 for none, or `LIKE:0:post:day` → id; newest `NOTIFICATIONS_KEPT`"""
     return f"notifications:{{{partition(member)}}}:{member}"
 
 

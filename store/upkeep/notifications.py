@@ -8,7 +8,15 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
-from store.notifications import Mentioned, Notification, read_mentions, read_notifications
+from store.notifications import (
+    Likers,
+    Mentioned,
+    Notification,
+    likers_commands,
+    read_likers,
+    read_mentions,
+    read_notifications,
+)
 from store.settings import Settings
 from store.upkeep.kinds import Kind
 
@@ -30,6 +38,24 @@ async def notifications(db: Database, members: Sequence[int]) -> list[ListedNoti
         ListedNotification(key, notification)
         for key, reply in zip(listed, replies, strict=True)
         for notification in read_notifications(reply)
+    ]
+
+
+async def without_likes(db: Database, members: Sequence[int]) -> list[ListedNotification]:
+    """Return the notifications of likes of some members for which there are none. Two round trips."""
+    found = await db.ask(*(("ZRANGE", keys.notifications(member), 0, -1, "WITHSCORES") for member in members))
+    listed = [
+        (member, notification)
+        for member, reply in zip(members, found, strict=True)
+        for notification in read_notifications(reply)
+        if notification.likes_of is not None
+    ]
+    replies = await db.ask(*(command for one in listed for command in likers_commands(*one)))
+    rows = [replies[i : i + Likers.COMMANDS] for i in range(0, len(replies), Likers.COMMANDS)]
+    return [
+        ListedNotification(keys.notifications(member), notification)
+        for (member, notification), row in zip(listed, rows, strict=True)
+        if not read_likers(member, notification, *row).count
     ]
 
 

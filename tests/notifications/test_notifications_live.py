@@ -44,7 +44,7 @@ async def brief(stream: Stream) -> Brief:
 async def test_what_comes_and_goes(db: Database, alice: Member, bob: Member, carol: Member) -> None:
     """Each notification and each withdrawal is an event, in order, with the number of unread ones at that time."""
     post = await alice.post("hello")
-    await carol.do("like", postId=post)
+    await carol.repost(post)
     async with subscribed(alice, NOTIFICATIONS) as stream:
         await begun(db, alice)
         await bob.do("like", postId=post)
@@ -70,16 +70,16 @@ async def test_going_on(db: Database, alice: Member, bob: Member, carol: Member)
     page = await alice.ask("{ viewer { notifications { edges { cursor node { id } } } } }")
     (edge,) = page["notifications"]["edges"]
     assert edge["cursor"] == stream.cursor
-    await carol.do("like", postId=post)
+    await carol.repost(post)
     await bob.do("unlike", postId=post)
     for _ in range(2):
         async with subscribed(alice, NOTIFICATIONS, after=edge["cursor"]) as stream:
-            assert await brief(stream) == ("LIKE", "carol", 1)
+            assert await brief(stream) == ("REPOST", "carol", 1)
             middle = stream.cursor
             assert await brief(stream) == ("withdrawn", edge["node"]["id"], 1)
     async with subscribed(alice, NOTIFICATIONS, after=middle) as stream:
         assert (await brief(stream))[0] == "withdrawn"
-        await carol.do("unlike", postId=post)
+        await carol.do("unrepost", postId=post)
         assert (await brief(stream))[2] == 0
 
 
@@ -91,7 +91,7 @@ async def test_a_gap(db: Database, anonymous: Member, alice: Member, bob: Member
     old = page["notifications"]["pageInfo"]["startCursor"]
     members = await crowd(anonymous, KEPT + 1)
     for member in members:
-        await member.do("like", postId=post)
+        await member.repost(post)
     async with subscribed(alice, NOTIFICATIONS, after=old) as stream:
         assert await brief(stream) == ("gap",)
         gap = stream.cursor
@@ -106,11 +106,11 @@ async def test_withdrawals_that_were_trimmed(anonymous: Member, alice: Member) -
     post = await alice.post("hello")
     members = await crowd(anonymous, KEPT + 1)
     for member in members[:2]:
-        await member.do("like", postId=post)
+        await member.repost(post)
     page = await alice.ask("{ viewer { notifications { pageInfo { startCursor } } } }")
     for member in [*members[:2], *members[2:]]:
-        await member.do("like", postId=post)
-        await member.do("unlike", postId=post)
+        await member.repost(post)
+        await member.do("unrepost", postId=post)
     async with subscribed(alice, NOTIFICATIONS, after=page["notifications"]["pageInfo"]["startCursor"]) as stream:
         assert await brief(stream) == ("gap",)
 
@@ -142,7 +142,7 @@ async def test_more_than_is_kept_while_nobody_subscribes(
         assert await brief(stream) == ("LIKE", "bob", 1)
         await services.pubsub.close()
         for member in members:
-            await member.do("like", postId=post)
+            await member.repost(post)
         services.pubsub.start()
         assert await brief(stream) == ("gap",)
         await bob.post("@alice")
@@ -153,13 +153,13 @@ async def test_a_cursor_that_the_store_lost(db: Database, alice: Member, bob: Me
     """A cursor from the future, as after a restored backup, gets a gap event and can continue after it."""
     post = await alice.post("hello")
     newest = number(alice.id)  # made in the same partition, before any notification
-    for liker in (bob, carol):  # without any notification, and with one
+    for reposter in (bob, carol):  # without any notification, and with one
         async with subscribed(alice, NOTIFICATIONS, after=cursor("notifications", newest + A_MILLISECOND)) as stream:
             assert await brief(stream) == ("gap",)
             gap = stream.cursor
         async with subscribed(alice, NOTIFICATIONS, after=gap) as stream:
-            await liker.do("like", postId=post)
-            assert (await brief(stream))[:2] == ("LIKE", liker.login)
+            await reposter.repost(post)
+            assert (await brief(stream))[:2] == ("REPOST", reposter.login)
         newest = await notifications.newest(db, number(alice.id))
 
 

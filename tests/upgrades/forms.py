@@ -6,7 +6,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from store.keys import fields
@@ -26,6 +25,7 @@ Forms = dict[str, list[str]]  # place, such as `status:{209}:POST hashtags` → 
 _DESCRIBED = described()
 _RANDOM = re.compile(r"(?=[\w+/=-]*[A-Za-z])[\w+/=-]{8,}")  # a digest, a token or a long word
 _NUMBER = re.compile(r"\d+(\.\d+)?")
+_ID_DIGITS = 14  # and more, of an id
 _WORD = re.compile(r"[^\W\d_]+")
 _NAME = re.compile(r"[A-Z][A-Z_]+")  # of an enumeration
 _REPEATED = re.compile(r"([^A-Z:]{1,40}?)\1+")
@@ -84,11 +84,17 @@ def _within(value: Any) -> Any:
 
 
 def _text(value: str) -> str:
-    """Return a text with `0` for each number and `x` for each word, but for names in capitals, and nothing twice."""
-    for pattern, mark in ((_RANDOM, "x"), (_NUMBER, "0"), (_WORD, "x")):
-        value = pattern.sub(partial(_marked, mark), value)
+    """Return a text with `9` for each id, `0` for a zero, `1` for other numbers, `x` for words, and nothing twice.
+
+    Names in capitals stay.
+    """
+    for pattern in (_RANDOM, _NUMBER, _WORD):
+        value = pattern.sub(_marked, value)
     return _REPEATED.sub(r"\1", value)
 
 
-def _marked(mark: str, found: re.Match[str]) -> str:
-    return found[0] if _NAME.fullmatch(found[0]) else mark
+def _marked(found: re.Match[str]) -> str:
+    text = found[0]
+    if not text[0].isdecimal() or not _NUMBER.fullmatch(text):
+        return text if _NAME.fullmatch(text) else "x"
+    return "9" if len(text) >= _ID_DIGITS else "1" if float(text) else "0"

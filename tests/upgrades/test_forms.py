@@ -88,7 +88,7 @@ def test_changes(was: str, now: str) -> None:
     ("one", "other"),
     [
         ("#tea#cats", "#news"),
-        ("374508:1", "99:374508"),
+        ("374508:1", "99:20781"),
         ("e5345380746a97a54a6b5206f92bdfe9", "0a9dd5345380746a97a54a6b5206f92b"),
         ("I-W4jcWB_T4DKACudFgtFe8K7oGqImjJJ-1jfxUREJA", "WQm9QEcNeFOBo27kUT0BrgXT27k3SJvrkezgueNvCc"),
         ('{"created":1,"token":"ab12cd34"}', '{"token":"99ff99ffa","created":20}'),

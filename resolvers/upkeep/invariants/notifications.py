@@ -35,6 +35,18 @@ async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
     ]
 
 
+async def likes(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Somebody likes the post of each notification of likes, and did so on its day."""
+    return [
+        Finding(
+            listed.key,
+            f"nobody likes {listed.notification.post} since the day of the notification",
+            [stored.remove(listed.key, listed.notification.id)],
+        )
+        for listed in await stored.without_likes(db, members)
+    ]
+
+
 async def mentions(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each post and comment in a member's mentions exists."""
     found = [(listed.key, listed.mention) for listed in await stored.mentions(db, members)]

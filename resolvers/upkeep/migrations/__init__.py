@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from resolvers.upkeep.migrations import event_contents, hashtags, lifts
+from resolvers.upkeep.migrations import event_contents, hashtags, lifts, likes
 from store.client.database import Database
 
 
@@ -25,4 +25,5 @@ MIGRATIONS = (  # in their order
     Migration(2, "homes follow the rule by which reposts lift posts", partition=lifts.migrate),
     Migration(3, "a # is before each hashtag of a post", site=hashtags.migrate),
     Migration(4, "the event log has no texts and places", site=event_contents.migrate),
+    Migration(5, "likes of a post on a day have one notification", site=likes.migrate),
 )

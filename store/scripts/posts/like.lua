@@ -20,6 +20,6 @@ if is_new == 1 then
   redis.call('SET', minted, tick)
   redis.call('HSET', status, StatusField.LIKES, count)
   changed(channel, rescore, post)
-  notify(mailbox(mailboxes, author), 'LIKE', member, post, nil, id)
+  notify_of_like(mailbox(mailboxes, author), member, post, id)
 end
 return {is_new, count}

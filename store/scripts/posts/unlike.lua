@@ -6,11 +6,12 @@ local author = redis.call('HGET', status, StatusField.AUTHOR)
 if not author then
   return false
 end
+local id = redis.call('ZSCORE', likes, member)
 local removed = redis.call('ZREM', likes, member)
 local count = redis.call('ZCARD', likes)
 if removed == 1 then
   redis.call('HSET', status, StatusField.LIKES, count)
   changed(channel, rescore, post)
-  withdraw(mailbox(mailboxes, author), 'LIKE', member, post)
+  withdraw_like(mailbox(mailboxes, author), member, post, id)
 end
 return {removed, count}

@@ -150,6 +150,11 @@ MENDABLE = [
         lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{GHOST}:{s.post}:0")],
     ),
     Damage(
+        "notified of likes of a day without any",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:0:{s.post}:1")],
+    ),
+    Damage(
         "notified of a post that is gone",
         lambda s: keys.notifications(s.cat),
         lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{s.ann}:{GHOST}:0")],

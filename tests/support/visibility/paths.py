@@ -140,6 +140,7 @@ def _viewer() -> Iterator[Path]:
 def _notifications() -> Iterator[Path]:
     for part, found, kind, only in (
         ("actor", "member", WANTED, NAMED),
+        ("actors", "member", WANTED, NAMED),
         ("post", "status", TIMELINE, SIGNED_IN),
         ("post", "quote_of_status", POSTS, SIGNED_IN),
         ("comment", ALL_COMMENTS, WANTED, NAMED),

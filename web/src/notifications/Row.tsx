@@ -16,6 +16,7 @@ export const notificationFragment = graphql(
     createdAt
     isRead
     actor { ...Author }
+    actorCount
     post { __typename id text }
     comment { id text }
     group { id name viewerRole }
@@ -27,7 +28,7 @@ export const notificationFragment = graphql(
 /** One notification: who did what, and to which post. */
 export function Row({ notification }: { notification: FragmentOf<typeof notificationFragment> }) {
   const t = useTranslations("notifications");
-  const { actor, comment, createdAt, group, isRead, kind, post } = notification;
+  const { actor, actorCount, comment, createdAt, group, isRead, kind, post } = notification;
   const text = comment?.text ?? post?.text;
   return (
     <li className={styles.row} data-unread={!isRead}>
@@ -39,7 +40,11 @@ export function Row({ notification }: { notification: FragmentOf<typeof notifica
               <b dir="auto">{actor.name}</b>
             </Link>
           )}{" "}
-          {kind === "GROUP_INVITE" ? t(kind, { group: group?.name ?? "" }) : t(kind)}{" "}
+          {kind === "GROUP_INVITE"
+            ? t(kind, { group: group?.name ?? "" })
+            : kind === "LIKE"
+              ? t(kind, { others: actorCount - 1 })
+              : t(kind)}{" "}
           <span className={styles.when}>
             <Time at={createdAt} />
           </span>
