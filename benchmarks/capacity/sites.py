@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from benchmarks.capacity.activity import Activity
 from benchmarks.versus import graph
 from benchmarks.versus.stage import Stage
 from resolvers.operation.inputs import batches
@@ -20,7 +21,8 @@ from store import keys, likes_and_comments
 from store.search import MAGNITUDES
 
 POSTS_PER_MEMBER = 10
-LIKES_PER_POST = 1
+USUAL = Activity()
+LIKES_PER_POST = USUAL.likes / USUAL.posts  # as the plan assumes: the first like of a post takes more than others
 LIKES_BATCH = 100  # likes at a time
 LONG_LIST = 850  # entries above which the store keeps a sorted set as a skip list, by the settings that Perch asks for
 
@@ -100,7 +102,7 @@ async def _like(stage: Stage, network: Network) -> int:
     dice = random.Random(network.seed)  # noqa: S311  chance that can be repeated, no secret
     members = list(stage.members.values())
     public = [int(post) for post in await stage.db.one("ZRANGE", keys.public(), 0, -1)]
-    chosen = {(dice.choice(public), dice.choice(members)) for _ in range(LIKES_PER_POST * len(public))}
+    chosen = {(dice.choice(public), dice.choice(members)) for _ in range(round(LIKES_PER_POST * len(public)))}
     for some in batches(sorted(chosen), LIKES_BATCH):
         await asyncio.gather(*(likes_and_comments.like(stage.db, post, member) for post, member in some))
     await stage.work_off()

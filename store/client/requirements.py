@@ -14,6 +14,8 @@ REQUIRED = {
     "list-max-listpack-size": "128",  # entries in one node of a home: adding an entry copies its node
     "zset-max-listpack-entries": "850",
     "zset-max-listpack-value": "64",  # bytes
+    "hash-max-listpack-entries": "64",  # more than a post has: a home reads many of its sources at a time
+    "hash-max-listpack-value": "2100",  # bytes; a post of 500 characters has at most 2,000
 }
 
 log = structlog.get_logger()

@@ -18,6 +18,8 @@ OTHER = {
     "list-max-listpack-size": "-2",
     "zset-max-listpack-entries": "128",
     "zset-max-listpack-value": "32",
+    "hash-max-listpack-entries": "512",
+    "hash-max-listpack-value": "128",
 }
 
 

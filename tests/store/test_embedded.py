@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from store.client.requirements import REQUIRED
 from store.embedded.attach import attach
 from store.embedded.launch import EmbeddedStoreError
+from store.settings import Settings
 from tests.support.servers.holders import (
     LOCKS,
     attached,
@@ -46,8 +48,16 @@ async def test_configuration(tmp_path: Path) -> None:
     async with attached(tmp_path, appendfsync="always") as (_, client):
         settings = await client.config_get("*")
     expected = {"port": "0", "save": "", "appendonly": "yes", "appendfsync": "always", "dir": str(tmp_path)}
-    expected |= {"maxmemory-policy": "noeviction", "zset-max-listpack-entries": "850", "aof-use-rdb-preamble": "yes"}
+    expected |= {**REQUIRED, "aof-use-rdb-preamble": "yes"}
     assert {name: settings[name] for name in expected} == expected
+
+
+async def test_long_posts(tmp_path: Path) -> None:
+    """The longest post is stored in one piece of memory, without a table that would take as much again."""
+    text = "\N{TEACUP WITHOUT HANDLE}" * Settings().max_text
+    async with attached(tmp_path) as (_, client):
+        await client.hset("post", mapping={"author": "374508000000000", "text": text, "likes": "1"})
+        assert await client.object("ENCODING", "post") == "listpack"
 
 
 async def test_private(tmp_path: Path) -> None:
