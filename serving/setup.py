@@ -146,6 +146,8 @@ async def _of_media(settings: Settings) -> list[Problem]:
         return [Problem(f"pictures cannot be stored in {where}: {error}", "correct MEDIA_STORE, or AWS_ for a bucket")]
     if media.is_folder and not os.access(where, os.W_OK | os.X_OK):
         return [Problem(f"pictures cannot be stored in {where}", "let Perch's user write to this folder")]
+    if not await media.has_room():
+        return [Problem("uploads are refused: a disk has too little space", "make room, or lower MIN_FREE_DISK")]
     return []
 
 

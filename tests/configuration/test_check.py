@@ -51,6 +51,7 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "no manifest": ({"trusted_documents": "/nowhere"}, ["TRUSTED_DOCUMENTS"]),
     "no folder": ({"media_store": "/proc/pictures"}, ["pictures cannot be stored in /proc/pictures"]),
+    "little disk space": ({"min_free_disk": 1 << 30}, ["uploads are refused: a disk has too little space"]),
     "few files": ({"max_connections": 1_000_000_000}, ["a process can have "]),
 }
 
