@@ -136,7 +136,8 @@ async def admitted(services: Services, upload: Upload, address: str) -> AsyncIte
     """
     db, settings = services.db, services.settings
     await _require_room(db)
-    if await originals.waiting_bytes(db) + upload.size > settings.images_waiting_mib * MIB:
+    waiting = await originals.waiting_bytes(db)
+    if waiting and waiting + upload.size > settings.images_waiting_mib * MIB:
         METER.refusals["images_waiting_mib"] += 1
         raise ServiceUnavailable("too many pictures wait to be processed: try again later", REFUSING_SECONDS)
     if settings.rate_limit:

@@ -31,11 +31,12 @@ class PictureSettings:
     images_at_once: int = setting(1, "pictures that a worker processes at a time, each in a process", least=1, most=64)
     images_per_day: int = setting(200, "uploads that one member can begin in a day (UTC)", least=1, most=100_000)
     images_waiting_mib: int = setting(
-        2_000, "uploaded files of all members that may arrive or wait to be processed, MiB", least=1, most=1 << 30
+        2_000,
+        "uploaded files of all members that may arrive or wait to be processed, MiB; one may always",
+        least=1,
+        most=1 << 30,
     )
-    images_waiting_mib_per_member: int = setting(
-        50, "the same of one member, MiB; one file may always wait", least=1, most=1 << 30
-    )
+    images_waiting_mib_per_member: int = setting(50, "the same of one member, MiB", least=1, most=1 << 30)
     upload_mib_per_address: int = setting(
         1_000, "bytes of pictures that one address may send in an hour, MiB", least=1, most=1 << 30
     )

@@ -23,7 +23,7 @@ from tests.support.people import Member, shrunk
 from tests.support.uploads import announce, drawn, objects, put, upload_of
 from tests.support.work import EFFORT, Crash, number, work_off
 
-STEPS = 14  # calls of the store and the object store in the life of an upload, with some to spare
+STEPS = 20  # calls of the store and the object store in the life of an upload, with some to spare
 LIVES = min(4 * EFFORT, 100)  # of uploads, each ended by a crash at a step drawn by seed
 
 
