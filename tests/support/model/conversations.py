@@ -53,13 +53,18 @@ class Conversations(Reactions):
         pair = tuple(talk.members)
         return len(pair) == 2 and bool({pair, pair[::-1]} & self.model.blocks.keys())
 
-    def _shown(self, talk: Talk, login: str) -> list[Said]:
-        """Return the messages that a participant sees, newest first."""
+    def _received(self, talk: Talk, login: str) -> list[Said]:
+        """Return the messages that a participant sees unless they are suspended, newest first."""
         return [
             said
             for said in reversed(talk.messages)
             if said.id >= talk.since[login] and (login, said.sender) not in self.model.blocks
         ]
+
+    def _shown(self, talk: Talk, login: str) -> list[Said]:
+        """Return the messages that a participant sees, newest first. A suspended one sees their own."""
+        found = self._received(talk, login)
+        return [said for said in found if said.sender == login] if login in self.model.suspended else found
 
     def _takes(self, member: str, sender: str) -> bool:
         audience = self.audiences.get(member, "EVERYONE")
@@ -70,7 +75,7 @@ class Conversations(Reactions):
         found = [talk for talk in self.talks.values() if login in talk.since and not self._is_apart(talk)]
 
         def place(talk: Talk) -> int:
-            return max((said.id for said in self._shown(talk, login)), default=talk.since[login])
+            return max((said.id for said in self._received(talk, login)), default=talk.since[login])
 
         return sorted(found, key=place, reverse=True)
 

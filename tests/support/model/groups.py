@@ -46,7 +46,8 @@ class Groups(Conversations):
         self.same(f"groups of {login}", sorted(mine), sorted(g.id for g in model.groups.values() if login in g.joined))
 
     def _shown_as(self, group: Group, login: str) -> dict[str, Any]:
-        model, is_open = self.model, group.is_open_to(login)
+        model, is_open = self.model, self.model.opens(login, number(group.id))
+        is_suspended = login in model.suspended
         members = sorted(group.joined, key=group.joined.__getitem__, reverse=True)
         asking = sorted(group.asking, key=group.asking.__getitem__, reverse=True)
         banned = sorted(group.banned, key=group.banned.__getitem__, reverse=True)
@@ -55,7 +56,7 @@ class Groups(Conversations):
         return {
             "kind": group.kind,
             "memberCount": len(group.joined) if is_open else 0,
-            "viewerRole": group.role(login),
+            "viewerRole": None if is_suspended else group.role(login),
             "viewerHasRequestedToJoin": login in group.asking,
             "members": {
                 "edges": [
@@ -67,7 +68,7 @@ class Groups(Conversations):
             if is_open
             else None,
             "joinRequests": {"nodes": [{"login": other} for other in asking if model.meets(login, other)]}
-            if group.moderates(login)
+            if group.moderates(login) and not is_suspended
             else None,
             "banned": {"nodes": [{"login": other} for other in banned if model.meets(login, other)]}
             if group.moderates(login)

@@ -132,15 +132,20 @@ class Model:
 
     def is_let_in(self, viewer: str, member: str) -> bool:
         """Return whether a viewer sees a member's followers and follows."""
-        is_open = member not in self.private or viewer == member or (viewer, member) in self.follows
-        return is_open and self.meets(viewer, member)
+        is_let_in = (viewer, member) in self.follows and viewer not in self.suspended
+        return (member not in self.private or viewer == member or is_let_in) and self.meets(viewer, member)
+
+    def opens(self, viewer: str, group: int) -> bool:
+        """Return whether a viewer sees what is in a group."""
+        found = self.groups[group]
+        return found.kind != "PRIVATE" or (found.is_open_to(viewer) and viewer not in self.suspended)
 
     def sees(self, viewer: str, post: int) -> bool:
         """Return whether a post exists for a viewer; a hidden one does for its author alone."""
         found = self.posts.get(post)
         if found is None or (post in self.hidden and found.author != viewer):
             return False
-        if found.group and not self.groups[found.group].is_open_to(viewer):
+        if found.group and not self.opens(viewer, found.group):
             return False
         if not self.sees_words_of(viewer, found.author) or not self.is_let_in(viewer, found.author):
             return False
@@ -172,7 +177,8 @@ class Model:
         """Return a home as its owner sees it. Places do not depend on what the owner sees."""
         shown = []
         for line in home(member, self.following(member), self.posts.values(), self.lift):
-            author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
+            author = self.posts[line.post].author
+            sources = tuple(s for s in line.sources if self.wants(member, s) and self.is_let_in(member, s))
             has_author = author == member or (member, author) in self.follows
             post = self.posts[line.post]
             is_told = has_author and not post.group and not self._is_between_strangers(member, post)
