@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from store import account_names, accounts, keys
 from store.client.database import Database
-from store.keys.fields import UserField
+from store.keys.fields import CredentialsField, UserField
 from store.mail import tokens
 from store.mail.letters import Letter, Link, MailKind
 from store.records import Job
@@ -28,13 +28,19 @@ async def _address(db: Database, s: Scene) -> Job | None:
         "the digest of a token",
         Letter(kind=MailKind.VERIFICATION, member=str(s.ann)),
     )
+    await db.one("HSET", keys.credentials(s.ann), CredentialsField.VERIFIED, "1")  # so the old one stays reserved
     await account_names.reserve(db, keys.email(address), s.ann, 3600)
     await tokens.send_verification(db, s.ann, address, Link(letter, digest, 3600))
     return (await tokens.verify_email(db, s.ann, digest, letter))[1]
+
+
+async def _lost_address(db: Database, s: Scene) -> Job | None:
+    return await tokens.lose_address(db, s.ann, "ann@example.org")
 
 
 ACCOUNT_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {
     "new login": _names,
     "new name": _name,
     "new address": _address,
+    "lost address": _lost_address,
 }
