@@ -28,7 +28,7 @@ class UserField:
 class CredentialsField:
     """Fields of `credentials:`."""
 
-    EMAIL = "email"
+    EMAIL = "email"  # "" once another account has taken over an address that was never verified
     PASSWORD = "password"  # noqa: S105  the field's name; it holds a hash
     ROLE = "role"
     SUSPENDED = "suspended"  # flag
