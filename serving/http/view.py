@@ -30,6 +30,7 @@ from serving.observing import Observed, Recorder
 from serving.overload.kinds import STREAM
 from serving.streaming.connections import Connections, Peer
 from serving.streaming.event_streams import EventStream
+from serving.streaming.frames import FrameMeter
 from serving.streaming.websocket import Channel, Close
 from serving.streaming.websocket_session import SocketHandler
 from store.secret import Secret
@@ -130,9 +131,11 @@ class View(GraphQLView[Context, None]):
         _count_as_stream(request)
         self._refuse_without_room()
         socket = self._new_socket()
+        frames = FrameMeter(request.protocol, self._services.settings.socket_frames_per_second)
         await socket.prepare(request)
         channel = Channel(self, request, socket)
         if socket.ws_protocol is None:
+            frames.begin(channel.cut)
             await channel.end(Close.WRONG_SUBPROTOCOL)
             await channel.stop()
             return socket
@@ -147,6 +150,7 @@ class View(GraphQLView[Context, None]):
             new_context=partial(self._context, peer, socket=True),
             peer=peer,
         )
+        frames.begin(lambda: handler.end(Close.TOO_MANY_FRAMES))
         await handler.handle()
         return socket
 

@@ -7,8 +7,8 @@ is chosen so that this client does the right thing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
 from enum import Enum
 from typing import Any
 
@@ -41,6 +41,11 @@ class Close(Enum):
     BROKEN = (WSCloseCode.INTERNAL_ERROR, "Internal error", "report it: the server has a defect")
     TRY_AGAIN = (WSCloseCode.TRY_AGAIN_LATER, "The database cannot be reached", "connect again, later each time")
     TOO_MANY_SOCKETS = (WSCloseCode.TRY_AGAIN_LATER, "Too many websockets", "close another one, or connect again later")
+    TOO_MANY_FRAMES = (
+        WSCloseCode.POLICY_VIOLATION,
+        "Too many frames",
+        "send at most `SOCKET_FRAMES_PER_SECOND`, pings and fragments included",
+    )
     MALFORMED = (4400, "Malformed message", "correct the client")
     NOT_ACKNOWLEDGED = (4401, "Unauthorized: connection_init comes first", "correct the client")
     FORBIDDEN = (
@@ -79,6 +84,13 @@ class Channel(AiohttpWebSocketAdapter):
         self.room = Room(transport, self._is_held_up, lambda: self._outgoing.put_nowait(_PROBE))
         if transport is not None:
             Hangup(transport, self.room.writable)
+
+    async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
+        """Yield the client's messages as they arrive. After each, whatever else waits for the process has its turn."""
+        async with aclosing(super().iter_json(ignore_parsing_errors=ignore_parsing_errors)) as messages:
+            async for message in messages:
+                yield message
+                await asyncio.sleep(0)
 
     async def send_json(self, message: Mapping[str, object]) -> None:
         """Send a message once there is room; raises WebSocketDisconnected when the socket is closed."""

@@ -225,6 +225,9 @@ class Settings(TracingSettings):
         least=1,
     )
     subscriptions_per_socket: int = setting(50, "operations running on one websocket", least=1)
+    socket_frames_per_second: int = setting(
+        100, "frames that a client may send over one websocket, pings and fragments included", least=10
+    )
     socket_init_seconds: int = setting(10, "how long a websocket may wait with `connection_init`, s", least=1)
     heartbeat_seconds: int = setting(20, "between two pings of a websocket, or comments in an event stream, s", least=1)
     subscriber_queue: int = setting(1_000, "events waiting for one slow subscriber before it gets a gap", least=1)
