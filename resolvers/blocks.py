@@ -12,7 +12,7 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
-from store import blocks
+from store import blocks, other_side
 from store.blocks import Results
 from store.client.metering import METER
 from store.records import Job, User
@@ -20,15 +20,18 @@ from store.records import Job, User
 
 async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Block members. This ends all follows between them and the viewer, and hides each from the other."""
-    named = await targets(context, user_ids)
-    return await _done(context, named, await blocks.block(context.db, named.viewer, named.members), "blocks")
+    named = await targets(context, user_ids, other_side=other_side.edge_commands)
+    there = other_side.read(named.there, other_side.edge)
+    return await _done(context, named, await blocks.block(context.db, named.viewer, named.members, there), "blocks")
 
 
 async def unblock(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Unblock members. Follows that a block ended are not restored."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[blocks.blocked_list(viewer)])
-    return await _done(context, named, await blocks.unblock(context.db, viewer, named.members))
+    among = [blocks.blocked_list(viewer)]
+    named = await targets(context, user_ids, among=among, other_side=other_side.edge_commands)
+    there = other_side.read(named.there, other_side.edge)
+    return await _done(context, named, await blocks.unblock(context.db, viewer, named.members, there))
 
 
 async def mute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:

@@ -14,7 +14,7 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
-from store import follows
+from store import follows, other_side
 from store.client.metering import METER
 from store.limits.writes import Exceeded, Kind
 from store.records import Entry, Job, Relationship, User
@@ -26,11 +26,12 @@ COMMON_SCANNED = 1_000  # Members of the first set that are scanned per page of 
 
 async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Follow members, or request to follow private ones. Each refused member gets a user error, the others succeed."""
-    named = await targets(context, user_ids)
+    named = await targets(context, user_ids, other_side=other_side.ended_commands)
     users = await hydrate.users(context, named.members)
     asks = [user.id for user in users if user and user.is_private]
     limit = await write_limits.limit(context, Kind.FOLLOWS)
-    job, results = await follows.follow(context.db, named.viewer, named.members, asks, limit)
+    there = other_side.read(named.there, other_side.ended)
+    job, results = await follows.follow(context.db, named.viewer, named.members, asks, limit, there)
     for member, result in results.items():
         if result == "limit":
             message = f"a member follows, or asks, at most {context.settings.max_following} others"
@@ -55,14 +56,18 @@ async def unfollow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload
 async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Remove members from the viewer's followers."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[follows.followers_list(viewer)])
-    return await _done(context, named, await follows.remove_followers(context.db, viewer, named.members))
+    among = [follows.followers_list(viewer)]
+    named = await targets(context, user_ids, among=among, other_side=other_side.edge_commands)
+    there = other_side.read(named.there, other_side.follow)
+    return await _done(context, named, await follows.remove_followers(context.db, viewer, named.members, there))
 
 
 async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Approve follow requests to the viewer. A member without a request is refused, unless they already follow."""
-    named = await targets(context, user_ids)
-    job = await follows.approve(context.db, named.viewer, named.members)
+    named = await targets(context, user_ids, other_side=other_side.edge_commands)
+    there = other_side.read(named.there, other_side.request)
+    asking = [member for member in named.members if there[member]]  # the others have withdrawn it
+    job = await follows.approve(context.db, named.viewer, asking, there) if asking else None
     approved = {member for member, _ in follows.read_edges(job)} if job else set()
     left = [member for member in named.members if member not in approved]
     follow = await _in_set(context, follows.followers_list(named.viewer), left) if left else set()
@@ -75,8 +80,10 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
 async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Reject follow requests to the viewer; idempotent."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[follows.requests_list(viewer)])
-    return await _done(context, named, await follows.reject(context.db, viewer, named.members))
+    among = [follows.requests_list(viewer)]
+    named = await targets(context, user_ids, among=among, other_side=other_side.edge_commands)
+    there = other_side.read(named.there, other_side.request)
+    return await _done(context, named, await follows.reject(context.db, viewer, named.members, there))
 
 
 async def _done(context: Context, named: Targets, job: Job | None) -> UsersPayload:

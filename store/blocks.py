@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.other_side import NOTHING, There, with_other_side
 from store.records import Job, Relationship, read_entries, read_job
 from store.scripts.mailboxes import mailboxes
 
@@ -14,10 +15,10 @@ Blocks = list[tuple[int, int]]  # other member, block
 Results = dict[int, str]  # member → `new`, `already` or `limit`
 
 
-async def block(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
+async def block(db: Database, member: int, others: Sequence[int], there: There = NOTHING) -> tuple[Job | None, Results]:
     """Commit blocks on the blocking side; returns the job and the results.
 
-    A block ends every follow and request between the two members.
+    A block ends every follow and request between the two members. `there` are those that the others' sides have.
     """
     p = partition(member)
     job, body, *results = await db.call(
@@ -37,39 +38,57 @@ async def block(db: Database, member: int, others: Sequence[int]) -> tuple[Job |
         ttl=keys.DAY,
         big_author_threshold=db.settings.big_author,
         mailboxes=mailboxes(db, p),
-        others=others,
+        others=with_other_side(others, there),
     )
     return read_job(job, "block", body) if job else None, dict(zip(others, map(str, results), strict=True))
 
 
-async def unblock(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
-    """End blocks on the blocking side; returns the job and the results."""
-    return await _change(db, member, keys.blocked(member), "unblock", others)
+async def unblock(
+    db: Database, member: int, others: Sequence[int], there: There = NOTHING
+) -> tuple[Job | None, Results]:
+    """End blocks on the blocking side; returns the job and the results.
+
+    Follows that the others made before they knew of the block end, too. `there` are those.
+    """
+    p = partition(member)
+    job, body, *results = await db.call(
+        "unblock",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        followers=keys.followers(member),
+        requests=keys.requests(member),
+        blocked=keys.blocked(member),
+        partition=p,
+        member=member,
+        tombstone_prefix=keys.unfollowed_prefix(member),
+        ttl=keys.DAY,
+        others=with_other_side(others, there),
+    )
+    return read_job(job, "unblock", body) if job else None, dict(zip(others, map(str, results), strict=True))
 
 
 async def mute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
     """Mute members; returns the job and the results."""
-    return await _change(db, member, keys.muted(member), "mute", others)
+    return await _mute(db, member, "mute", others)
 
 
 async def unmute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
     """End mutes; returns the job and the results."""
-    return await _change(db, member, keys.muted(member), "unmute", others)
+    return await _mute(db, member, "unmute", others)
 
 
-async def _change(
-    db: Database, member: int, listing: str, kind: str, others: Sequence[int]
-) -> tuple[Job | None, Results]:
+async def _mute(db: Database, member: int, kind: str, others: Sequence[int]) -> tuple[Job | None, Results]:
     p = partition(member)
     job, body, *results = await db.call(
         "mute",
         minted=keys.minted(p),
         jobs=keys.jobs(p),
         user=keys.user(member),
-        listing=listing,
+        muted=keys.muted(member),
         partition=p,
         member=member,
-        max_listed=db.settings.max_blocked,
+        max_muted=db.settings.max_blocked,
         kind=kind,
         mailboxes=mailboxes(db, p),
         others=others,

@@ -1,4 +1,7 @@
-"""Follows and follow requests: versioned edges, stored on both sides."""
+"""Follows and follow requests: versioned edges, stored on both sides.
+
+`there` is what the other sides have said, by member: see `store/other_side.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import cast
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.keys.fields import UserField
 from store.limits.writes import Limit, script_parameters
+from store.other_side import NOTHING, There, with_other_side
 from store.records import Entry, Job, read_entries, read_job
 from store.scripts.mailboxes import mailboxes
 
@@ -17,7 +20,12 @@ Edges = list[tuple[int, int]]  # other member, edge
 
 
 async def follow(
-    db: Database, follower: int, members: Sequence[int], asks: Collection[int] = (), limit: Limit | None = None
+    db: Database,
+    follower: int,
+    members: Sequence[int],
+    asks: Collection[int] = (),
+    limit: Limit | None = None,
+    there: There = NOTHING,
 ) -> tuple[Job | None, dict[int, str]]:
     """Commit follows on the follower's side, and requests to the members in `asks`; returns the job and the results.
 
@@ -25,13 +33,18 @@ async def follow(
     if the follower blocks the member, or `gone` if the member blocks the follower.
     """
     ordered = sorted(members, key=lambda member: member not in asks)
-    command = follow_command(db, follower, ordered, len(set(asks) & set(members)), limit)
+    command = follow_command(db, follower, ordered, len(set(asks) & set(members)), limit, there)
     ((job, body, *results),) = await db.ask(command)
     return read_job(job, "follow", body) if job else None, dict(zip(ordered, map(str, results), strict=True))
 
 
 def follow_command(
-    db: Database, follower: int, members: Sequence[int], asked: int = 0, limit: Limit | None = None
+    db: Database,
+    follower: int,
+    members: Sequence[int],
+    asked: int = 0,
+    limit: Limit | None = None,
+    there: There = NOTHING,
 ) -> Command:
     """Return the command that commits follows; to the first `asked` members, it commits requests.
 
@@ -53,70 +66,61 @@ def follow_command(
         max_following=db.settings.max_following,
         most_in_hour=limit.most if limit else "",
         ask_count=asked,
-        others=members,
+        mailboxes=mailboxes(db, p),
+        others=with_other_side(members, there),
     )
 
 
 async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job | None:
     """End follows and requests on the follower's side; returns the job, None when nothing changed."""
-    return await _end(
-        db,
-        follower,
-        members,
-        listing=keys.following(follower),
-        requested=keys.requested(follower),
-        counter=UserField.FOLLOWING,
-        kind="unfollow",
-        tombstone_prefix="",
-    )
-
-
-async def remove_followers(db: Database, member: int, followers: Sequence[int]) -> Job | None:
-    """End others' follows of a member on the member's side; returns the job, None when nothing changed."""
-    return await _end(
-        db,
-        member,
-        followers,
-        listing=keys.followers(member),
-        counter=UserField.FOLLOWERS,
-        kind="remove_followers",
-        tombstone_prefix=keys.unfollowed_prefix(member),
-    )
-
-
-async def reject(db: Database, member: int, followers: Sequence[int]) -> Job | None:
-    """End requests to follow a member on the member's side; returns the job, None when nothing changed."""
-    return await _end(
-        db,
-        member,
-        followers,
-        listing=keys.requests(member),
-        counter="",
-        kind="reject",
-        tombstone_prefix=keys.unfollowed_prefix(member),
-    )
-
-
-async def _end(db: Database, member: int, others: Sequence[int], *, kind: str, **named: str) -> Job | None:
-    p = partition(member)
+    p = partition(follower)
     reply = await db.call(
         "unfollow",
         minted=keys.minted(p),
         jobs=keys.jobs(p),
+        user=keys.user(follower),
+        following=keys.following(follower),
+        requested=keys.requested(follower),
+        partition=p,
+        member=follower,
+        mailboxes=mailboxes(db, p),
+        others=members,
+    )
+    return read_job(reply[0], "unfollow", reply[1]) if reply else None
+
+
+async def remove_followers(db: Database, member: int, followers: Sequence[int], there: There = NOTHING) -> Job | None:
+    """End others' follows of a member on the member's side; returns the job, None when nothing changed."""
+    return await _end(db, member, followers, there, "remove_followers")
+
+
+async def reject(db: Database, member: int, followers: Sequence[int], there: There = NOTHING) -> Job | None:
+    """End requests to follow a member on the member's side; returns the job, None when nothing changed."""
+    return await _end(db, member, followers, there, "reject")
+
+
+async def _end(db: Database, member: int, followers: Sequence[int], there: There, kind: str) -> Job | None:
+    p = partition(member)
+    reply = await db.call(
+        "remove_followers",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
         user=keys.user(member),
+        followers=keys.followers(member),
+        requests=keys.requests(member),
         partition=p,
         member=member,
         kind=kind,
+        tombstone_prefix=keys.unfollowed_prefix(member),
         ttl=keys.DAY,
         big_author_threshold=db.settings.big_author,
         mailboxes=mailboxes(db, p),
-        others=others,
-        **named,
+        others=with_other_side(followers, there),
     )
     return read_job(reply[0], kind, reply[1]) if reply else None
 
 
-async def approve(db: Database, member: int, followers: Sequence[int]) -> Job | None:
+async def approve(db: Database, member: int, followers: Sequence[int], there: There = NOTHING) -> Job | None:
     """Approve requests to follow a member on the member's side; returns the job, None when none of them had asked."""
     p = partition(member)
     reply = await db.call(
@@ -129,8 +133,9 @@ async def approve(db: Database, member: int, followers: Sequence[int]) -> Job | 
         partition=p,
         member=member,
         big_author_threshold=db.settings.big_author,
+        tombstone_prefix=keys.unfollowed_prefix(member),
         mailboxes=mailboxes(db, p),
-        others=followers,
+        others=with_other_side(followers, there),
     )
     return read_job(reply[0], "approve", reply[1]) if reply else None
 

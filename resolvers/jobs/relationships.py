@@ -107,8 +107,11 @@ async def block(db: Database, job: Job, budget: Budget) -> Outcome:
 
 async def unblock(db: Database, job: Job, budget: Budget) -> Outcome:
     """Remove blocks on the other members' side. Follows that a block ended stay ended."""
-    member, unblocked = int(text(job, "member")), read_edges(job)
+    member, unblocked, followers = int(text(job, "member")), read_edges(job), read_edges(job, "followers")
+    await follows.apply_to_followers(db, member, followers)
     await blocks.apply_to_blocked(db, member, unblocked, ended=True)
+    for follower, edge in followers:
+        await _unmerge(db, follower, [(member, edge)])
     await _log_relationships(db, job, member, unblocked, both=True)
     return await _after_change(db, job, member, unblocked, budget)
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserError, UserErrorCode, refuse
 from resolvers.operation.payloads import UsersPayload
 from resolvers.reading import global_ids, hydrate
+from store.client.database import Command
+from store.records import User
 from store.timelines import look_up
+
+OtherSide = Callable[[int, int], list[Command]]  # from the viewer and one of the members
 
 
 class Targets:
@@ -17,6 +23,7 @@ class Targets:
     def __init__(self, viewer: int) -> None:
         self.viewer = viewer
         self.errors: list[UserError] = []
+        self.there: dict[int, list[Any]] = {}  # by member: the replies of their side
         self._wanted: dict[int, list[str]] = {}
 
     @property
@@ -44,11 +51,14 @@ class Targets:
         return sorted(self.errors, key=lambda error: int((error.field or ["", "0"])[1]))
 
 
-async def targets(context: Context, user_ids: Sequence[str], *, among: Collection[str] = ()) -> Targets:
-    """Return the members that a mutation names, without those whom the viewer does not see.
+async def targets(
+    context: Context, user_ids: Sequence[str], *, among: Collection[str] = (), other_side: OtherSide | None = None
+) -> Targets:
+    """Return the members that a mutation names, without those whom the viewer does not see; one round trip.
 
     A viewer can undo an action on a member whom they no longer see. `among` are the keys of the viewer's own sets: an
-    unseen member in one of them is not refused.
+    unseen member in one of them is not refused, which takes another round trip. `other_side` returns the commands that
+    read what a member's side knows.
     Raises Refused for an empty list, and BadUserInput for too many ids.
     """
     found = Targets(await context.member())
@@ -66,11 +76,22 @@ async def targets(context: Context, user_ids: Sequence[str], *, among: Collectio
             found.errors.append(UserError(UserErrorCode.SELF, "userIds: this is yourself", field))
         else:
             found._wanted.setdefault(named[1], field)  # noqa: SLF001  the class's own maker
-    seen = {user.id for user in await hydrate.users(context, found.members) if user}
+    seen = {user.id for user in await _users(context, found, other_side) if user}
     unseen = [member for member in found.members if member not in seen]
     for member in await _absent(context, unseen, among):
         found.is_gone(member)
     return found
+
+
+async def _users(context: Context, found: Targets, other_side: OtherSide | None) -> list[User | None]:
+    commands = {member: other_side(found.viewer, member) for member in found.members} if other_side else {}
+    if not commands:
+        return await hydrate.users(context, found.members)
+    asked = context.batcher.run([command for some in commands.values() for command in some])
+    users, replies = await asyncio.gather(hydrate.users(context, found.members), asked)
+    each = iter(replies)
+    found.there = {member: [next(each) for _ in some] for member, some in commands.items()}
+    return users
 
 
 async def _absent(context: Context, members: Sequence[int], among: Collection[str]) -> list[int]:

@@ -37,6 +37,7 @@ SHARED = (
     "placing",
     "delivering",
     "mailbox",
+    "edges",
     "groups",
     "messaging",
     "two_factor",

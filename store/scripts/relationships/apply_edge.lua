@@ -4,7 +4,8 @@
 -- `ttl` is that of the tombstone. `member` is the followed one. `mailboxes` is '' to notify nobody.
 -- Returns 1, or 0 when a newer version is known or there is nothing to remove.
 -- Returns 2 when a request is a follow, since it was approved or the followed member is no longer private.
--- Returns false when the followed member is gone or blocks the follower.
+-- Returns false when the followed member is gone or blocks the follower. A block leaves a tombstone, by which the follower
+-- learns that the edge has ended.
 if redis.call('EXISTS', user) == 0 then
   return false
 end
@@ -35,6 +36,7 @@ if step == 'remove' then
 end
 
 if redis.call('ZSCORE', blocked, follower) then
+  redis.call('SET', tombstone, str(math.max(version, ended)), 'EX', ttl)
   return false
 end
 if step == 'ask' and known(followers) == version then

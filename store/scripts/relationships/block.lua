@@ -3,14 +3,17 @@
 -- KEYS: minted, jobs, user, following, followers, requested, requests, blocked.
 -- ARGV: partition, member, max_blocked, tombstone_prefix, ttl (s, of the tombstones), big_author_threshold,
 --       mailboxes, others...
+-- `others` are pairs: a member, and their follow or request on their own side as it was read before ('' for none).
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
-local sets = {{'following', following}, {'followers', followers}, {'requested', requested}, {'requests', requests}}
-local result, blocks, ended = {'', ''}, {}, {}
+local sets = {following = following, followers = followers, requested = requested, requests = requests}
+local result, blocks = {'', ''}, {}
+local ended = {following = {}, followers = {}, requested = {}, requests = {}}
 local count = redis.call('ZCARD', blocked)
-for _, other in ipairs(others) do
+for i = 1, #others, 2 do
+  local other = others[i]
   if redis.call('ZSCORE', blocked, other) then
     result[#result + 1] = 'already'
   elseif count >= tonumber(max_blocked) then
@@ -22,17 +25,21 @@ for _, other in ipairs(others) do
     count = count + 1
     blocks[#blocks + 1] = {other, id}
     result[#result + 1] = 'new'
-    for _, named in ipairs(sets) do
-      local name, set = unpack(named)
+    local tombstone = tombstone_prefix .. other
+    local late = on_its_way(others[i + 1], other, {followers = followers, requests = requests, tombstone = tombstone})
+    for name, set in pairs(sets) do
       local edge = redis.call('ZSCORE', set, other)
       if edge then
         redis.call('ZREM', set, other)
-        ended[name] = ended[name] or {}
         table.insert(ended[name], {other, edge})
         if set == followers or set == requests then
-          redis.call('SET', tombstone_prefix .. other, edge, 'EX', ttl)
+          redis.call('SET', tombstone, edge, 'EX', ttl)
         end
       end
+    end
+    if late then
+      table.insert(ended.followers, {other, late})
+      redis.call('SET', tombstone, late, 'EX', ttl)
     end
   end
 end

@@ -1,25 +1,25 @@
--- Mutes members, or ends mutes or blocks, with the job that informs live homes and, after a block, the other sides.
--- KEYS: minted, jobs, user, listing (muted or blocked).
--- ARGV: partition, member, max_listed, kind ('mute', 'unmute' or 'unblock'), mailboxes, others...
+-- Mutes members, or ends mutes, with the job that informs live homes.
+-- KEYS: minted, jobs, user, muted.
+-- ARGV: partition, member, max_muted, kind ('mute' or 'unmute'), mailboxes, others...
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
 local result, edges = {'', ''}, {}
-local count = redis.call('ZCARD', listing)
+local count = redis.call('ZCARD', muted)
 for _, other in ipairs(others) do
-  local known = redis.call('ZSCORE', listing, other)
+  local known = redis.call('ZSCORE', muted, other)
   if (kind == 'mute') == (known and true or false) then
     result[#result + 1] = 'already'
   elseif known then
-    redis.call('ZREM', listing, other)
+    redis.call('ZREM', muted, other)
     edges[#edges + 1] = {other, known}
     result[#result + 1] = 'new'
-  elseif count >= tonumber(max_listed) then
+  elseif count >= tonumber(max_muted) then
     result[#result + 1] = 'limit'
   else
     local id = str(mint(minted, partition))
-    redis.call('ZADD', listing, id, other)
+    redis.call('ZADD', muted, id, other)
     withdraw_by(mailbox(mailboxes, member), other)
     count = count + 1
     edges[#edges + 1] = {other, id}
