@@ -12,6 +12,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from store import keys
 from store.client.database import Command, Database, Unavailable, script
+from store.client.repeating import repeatable
 from store.ids import PARTITIONS, instant, partition
 from store.records import Job, read_job, read_pairs
 
@@ -76,19 +77,24 @@ async def hand_over_unfinished(db: Database) -> None:
     """
     left, partitions = db.unfinished.take()
     try:
-        lease = db.settings.job_lease_seconds * 1000
-        where = sorted(partitions)
-        replies = await db.run([("XPENDING", keys.jobs(p), GROUP, "-", "+", READ_COUNT) for p in where])
-        leased = {
-            p: [e for e, _, idle, _ in reply if idle < lease]
-            for p, reply in zip(where, replies, strict=True)
-            if not isinstance(reply, ResponseError)
-        }  # NOGROUP: no job has ever been committed there
-        known = [c for job in left for c in _hand_over(db, partition(job.id), [f"{job.id}-0"], excused=True)]
-        await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)), *known)
+        with repeatable():
+            leased = await _leased(db, sorted(partitions))
+            known = [c for job in left for c in _hand_over(db, partition(job.id), [f"{job.id}-0"], excused=True)]
+            await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)), *known)
     except BaseException:
         db.unfinished.put_back(left, partitions)
         raise
+
+
+async def _leased(db: Database, partitions: Sequence[int]) -> dict[int, list[str]]:
+    """Return the jobs of some partitions whose leases have not expired."""
+    lease = db.settings.job_lease_seconds * 1000
+    replies = await db.run([("XPENDING", keys.jobs(p), GROUP, "-", "+", READ_COUNT) for p in partitions])
+    return {
+        p: [entry for entry, _, idle, _ in reply if idle < lease]
+        for p, reply in zip(partitions, replies, strict=True)
+        if not isinstance(reply, ResponseError)
+    }  # NOGROUP: no job has ever been committed there
 
 
 async def keep_handing_over(db: Database) -> None:
@@ -121,18 +127,24 @@ async def excuse(db: Database, job: Job) -> None:
 async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS)) -> list[Job]:
     """Return jobs whose lease has expired, now leased to the caller; oldest first.
 
-    A job that has failed too often is set aside as dead instead.
+    A job that has failed too often is set aside as dead instead. Jobs that were leased when the connection was lost are
+    handed over.
     """
     lease = db.settings.job_lease_seconds * 1000
     claims = [("XAUTOCLAIM", keys.jobs(p), GROUP, CONSUMER, lease, "0-0", "COUNT", _CLAIM_COUNT) for p in partitions]
     jobs: list[Job] = []
-    for reply in await db.run(claims):
-        if isinstance(reply, ResponseError) and str(reply).startswith("NOGROUP"):
-            continue  # no job has ever been committed in this partition
-        if isinstance(reply, Exception):
-            raise reply
-        jobs += [_read(entry, pairs) for entry, pairs in reply[1]]
-    return await _without_dead(db, sorted(jobs, key=lambda job: job.id))
+    try:
+        with repeatable():
+            for reply in await db.run(claims):
+                if isinstance(reply, ResponseError) and str(reply).startswith("NOGROUP"):
+                    continue  # no job has ever been committed in this partition
+                if isinstance(reply, Exception):
+                    raise reply
+                jobs += [_read(entry, pairs) for entry, pairs in reply[1]]
+            return await _without_dead(db, sorted(jobs, key=lambda job: job.id))
+    except Unavailable:
+        db.unfinished.add(*jobs)
+        raise
 
 
 async def backlog(db: Database) -> tuple[int, int]:

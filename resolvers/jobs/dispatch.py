@@ -29,6 +29,7 @@ from resolvers.operation.batcher import Batcher
 from store import account_names, jobs
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.metering import METER
+from store.client.repeating import repeatable
 from store.client.tracing import Kind, part
 from store.moderation import log as moderation_log
 from store.records import Job
@@ -41,17 +42,18 @@ log = structlog.get_logger()
 async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None:
     """Run a newly committed job within the request, up to `FANOUT_INLINE` followers. It raises no error.
 
-    The change is committed, so a worker repeats a job that fails here.
+    The change is committed, so a worker repeats a job that fails here. After a lost connection, the job goes on.
 
     With a batcher, the job is marked as finished together with the request's next commands. If that command is lost,
     a worker repeats the job.
     """
     try:
-        outcome = await perform(db, job, Budget(db.settings.fanout_inline))
+        with repeatable():
+            outcome = await perform(db, job, Budget(db.settings.fanout_inline))
+            if not batcher or outcome is not Outcome.DONE:
+                await conclude(db, job, outcome)
         if batcher and outcome is Outcome.DONE:
             batcher.ask([jobs.finish(job)])
-        else:
-            await conclude(db, job, outcome)
     except CommandRefused:
         pass  # the worker tries again after the lease
     except Unavailable:

@@ -22,12 +22,14 @@ from store.client.background import BACKGROUND, PAUSE_SECONDS
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.metering import METER
 from store.client.pubsub import PubSub
+from store.client.repeating import repeatable
 from store.ids import PARTITIONS
 from store.media import MediaUnavailable
 from store.pictures import uploads
 from store.records import Job
 
 SWEEP_SECONDS = 1.0  # between two sweeps for jobs of dead workers; each sweep covers a share of the partitions
+RETRY_SECONDS = 0.1  # before the worker tries again after an outage; each time twice as long
 WAITING = 0.5  # of a lease: for so long the jobs that were taken over together may give way to requests
 IDLE_SECONDS = 3600.0  # between two searches for idle homes, and for uploads that nothing shows
 
@@ -86,10 +88,11 @@ class Worker:
 
         pubsub.listen(jobs.WAKE, wake)
         looked = swept = 0.0
+        pause = SWEEP_SECONDS
         try:
             while True:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), SWEEP_SECONDS)
+                    await asyncio.wait_for(self._woken.wait(), pause)
                 self._woken.clear()
                 try:
                     if time.monotonic() >= swept + SWEEP_SECONDS:
@@ -103,8 +106,9 @@ class Worker:
                         await build.let_go_idle(self._db)
                         while await uploads.sweep(self._db):
                             pass
+                    pause = SWEEP_SECONDS
                 except Unavailable:  # already logged
-                    pass
+                    pause = RETRY_SECONDS if pause == SWEEP_SECONDS else min(2 * pause, SWEEP_SECONDS)
         finally:
             pubsub.ignore(jobs.WAKE, wake)
             await self._slow.close()
@@ -150,7 +154,7 @@ class Worker:
         # Another worker may have done the job since it was taken over. Doing it twice only costs time.
         # A job that fails stays leased. It is tried again after the lease, and set aside after JOB_ATTEMPTS.
         try:
-            with continued(self._db, job):
+            with continued(self._db, job), repeatable():
                 if await jobs.renew(self._db, job):
                     await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))
         except CommandRefused:

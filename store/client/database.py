@@ -20,6 +20,7 @@ from store.client.node import LOST, REPLY_SECONDS, Node
 from store.client.nodes import Nodes
 from store.client.outage_log import OutageLog
 from store.client.outages import OUTAGES, CommandRefused, Lost, Unavailable, lost
+from store.client.repeating import Tries
 from store.client.round_trips import command_name, follow, watched
 from store.client.tracing import Take
 from store.client.unfinished import Unfinished
@@ -205,15 +206,22 @@ class Database:
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         self._count()
-        try:
-            replies = await self.servers.run(commands)
-        except LOST as error:
-            self.unfinished.add_lost(commands)
-            raise self._unreachable(error) from error
-        if not OUTAGES.isdisjoint(map(type, replies)):
-            self.unfinished.add_lost([c for c, reply in zip(commands, replies, strict=True) if isinstance(reply, Lost)])
-            self._refused(commands, replies)
-        return replies
+        tries = Tries()
+        while True:
+            try:
+                replies = await self.servers.run(commands)
+            except LOST as error:
+                self.unfinished.add_lost(commands)
+                if tries.go_on():
+                    continue
+                raise self._unreachable(error) from error
+            if OUTAGES.isdisjoint(map(type, replies)):
+                return replies
+            unanswered = [command for command, reply in zip(commands, replies, strict=True) if isinstance(reply, Lost)]
+            self.unfinished.add_lost(unanswered)
+            if not unanswered or not tries.go_on():
+                self._refused(commands, replies)
+                return replies
 
     def _unreachable(self, error: BaseException) -> Unavailable:
         reason = lost(error, "" if self.servers.is_cluster else self.nodes[0].name)

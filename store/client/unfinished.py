@@ -10,6 +10,7 @@ from store import keys
 from store.ids import PARTITIONS
 from store.records import Job
 
+_LEASING = {"EVALSHA", "XAUTOCLAIM"}
 _PARTITIONS = {keys.jobs(p): p for p in range(PARTITIONS)}
 
 
@@ -30,10 +31,10 @@ class Unfinished:
         self._fill()
 
     def add_lost(self, commands: Sequence[tuple[Any, ...]]) -> None:
-        """Remember the partitions in which scripts without a reply may have committed or leased jobs."""
+        """Remember the partitions in which commands without a reply may have committed or leased jobs."""
         for command in commands:
-            if command[0] == "EVALSHA":
-                names = command[3 : 3 + command[2]]
+            if command[0] in _LEASING:
+                names = command[3 : 3 + command[2]] if command[0] == "EVALSHA" else command[1:2]
                 self.partitions |= {_PARTITIONS[name] for name in names if name in _PARTITIONS}
         self._fill()
 

@@ -11,7 +11,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.upkeep import verify
-from store.client.database import Database, Unavailable
+from store.client.database import Database
 from store.client.lua import GUARDED
 from store.client.lua import SCRIPTS as LOADED
 from store.settings import Settings
@@ -60,16 +60,14 @@ async def findings(db: Database) -> list[str]:
     return [str(finding) for finding in report.findings]
 
 
-async def test_the_second_step_of_a_block(
-    db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member
-) -> None:
-    """The connection is lost between commit and second step. With the next one, the blocked member sees no posts."""
+async def test_the_second_step_of_a_block(db: Database, proxy: Proxy, alice: Member, bob: Member) -> None:
+    """The connection is lost between commit and second step: the request goes on with the next one."""
     await bob.follow(alice)
     await alice.post("hello")
     proxy.cut(digest(db, "apply_block"))
     assert (await alice.do("block", userIds=[bob.id]))["userErrors"] == []
     assert proxy.has_cut
-    await until(lambda: finished(db, worker))
+    assert await waiting(db) == []
     assert await bob.home() == []
 
 
@@ -87,19 +85,35 @@ async def test_a_commit_without_an_answer(
     assert await bob.home() == []
 
 
-async def test_what_the_worker_was_at(
-    services: Services, db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member, carol: Member
-) -> None:
-    """The worker loses its connection in the middle of a delivery: it continues once there is another."""
+@pytest.fixture
+async def delivery(services: Services, alice: Member, bob: Member, carol: Member) -> str:
+    """A post whose delivery is left to the worker."""
     for follower in (bob, carol):
         await follower.follow(alice)
     services.db.settings = shrunk(services.db.settings, fanout_inline=1)
-    post = await alice.post("hello")
+    return await alice.post("hello")
+
+
+async def test_what_the_worker_was_at(
+    db: Database, proxy: Proxy, worker: Worker, delivery: str, bob: Member, carol: Member
+) -> None:
+    """The worker loses its connection in the middle of a delivery: it goes on with the next one."""
     proxy.cut(digest(db, "deliver_to" if db.is_cluster else "deliver"))
-    with pytest.raises(Unavailable):
-        await worker.run_once()
+    await worker.run_once()
+    assert proxy.has_cut
+    assert await waiting(db) == []
+    assert [await follower.home() for follower in (bob, carol)] == [[delivery]] * 2
+
+
+@pytest.mark.parametrize("command", ["XAUTOCLAIM", "XPENDING"])
+async def test_what_the_worker_took_over(
+    db: Database, proxy: Proxy, worker: Worker, delivery: str, bob: Member, carol: Member, command: str
+) -> None:
+    """The worker loses the reply that says which jobs it has leased: they are handed over before the lease ends."""
+    proxy.cut(command, after=True)
     await until(lambda: finished(db, worker))
-    assert [await follower.home() for follower in (bob, carol)] == [[post]] * 2
+    assert proxy.has_cut
+    assert [await follower.home() for follower in (bob, carol)] == [[delivery]] * 2
 
 
 @pytest.mark.parametrize("after", [False, True])
