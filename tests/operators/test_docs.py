@@ -46,7 +46,8 @@ def test_error_codes() -> None:
 def test_names() -> None:
     """Every setting and every code that a page names in its prose exists."""
     reference = tables()
-    known = {field.name.upper() for field in fields(Settings)} | {CONFIG, "PERCH_TEST_EFFORT", "PERCH_TEST_STORE"}
+    known = {field.name.upper() for field in fields(Settings)} | {CONFIG}
+    known |= {"PERCH_TEST_EFFORT", "PERCH_TEST_STORE", "PERCH_WRITE_FORMS"}
     known |= set(_NAME.findall(reference["error codes"] + reference["refusals"]))
     known |= {"AWS_ENDPOINT_URL", "AWS_REGION", *S3_KEYS}  # of S3's clients
     for page in PAGES:

@@ -22,7 +22,8 @@ from store.client.lua import SCRIPTS
 from store.conversations import log as message_log
 from store.embedded import attach
 from store.ids import partition
-from store.layout import versions
+from store.keys.fields import StatusField
+from store.layout import hashtags, likes, versions
 from store.limits import attempts
 from store.pictures import uploads
 from store.posts import Draft
@@ -212,7 +213,7 @@ async def keep_up(db: Database, worker: Worker, alice: Member) -> None:
     """Do what operators' commands do: bury, retry and discard a job, recount, trim, mend names and magnitudes."""
     me = number(alice.id)
     for again in (True, False):
-        _, _, job = await posts.create(db, Draft(me, "hard to deliver"))
+        _, post, job = await posts.create(db, Draft(me, "hard to deliver"))
         assert job
         await jobs.bury(db, job.id)
         assert await (jobs.retry if again else jobs.discard)(db, job.id)
@@ -221,6 +222,9 @@ async def keep_up(db: Database, worker: Worker, alice: Member) -> None:
     await trimming.trim(db, lambda _: None)
     await db.ask(search.drop(0, search.entry("nobody", me)), search.update_magnitude(me))
     await big_authors.finish(db, me, "growing:1", big=True)
+    await db.one("HSET", keys.status(post), StatusField.HASHTAGS, "as before")
+    await hashtags.rewrite(db, [post])
+    await likes.group(db, [me])
     await versions.finish_partition(db, 0, versions.NEWEST)
     await versions.finish(db, versions.NEWEST)
 
