@@ -14,7 +14,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import Claims
-from resolvers.reading import global_ids, groups, hydrate, paging
+from resolvers.reading import global_ids, groups, hydrate, notification_list, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import notifications
 from store.groups.records import Group
@@ -39,7 +39,7 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
         return [Entry(notification.id, notification.id) for notification in found]
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Notification] | None]:
-        found = await hydrate.notifications(context, [entry.place for entry in entries])
+        found = await notification_list.notifications(context, [entry.place for entry in entries])
         return [
             NodeEdge(paging.cursor(CURSOR, notification.id), notification, notification.id) if notification else None
             for notification in found
@@ -160,7 +160,7 @@ async def _event(operation: Context, place: int, what: Notification | int | None
     if what is None:
         return StreamGap(cursor, datetime.now(UTC))
     context = operation.fresh(counted=False)
-    seen = hydrate.notifications(context, [what.id] if isinstance(what, Notification) else [])
+    seen = notification_list.notifications(context, [what.id] if isinstance(what, Notification) else [])
     (count,), found = await asyncio.gather(context.batcher.run([notifications.unread(context.viewer or 0)]), seen)
     if isinstance(what, int):
         return NotificationWithdrawn(cursor, instant(place), global_ids.notification_id(what), int(count), context)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from resolvers.archives import naming
 from resolvers.archives.naming import Written, moment
 from resolvers.archives.viewing import Export, View, pages, pages_of
-from resolvers.reading import global_ids, groups, hydrate, messaging
+from resolvers.reading import global_ids, groups, messaging, notification_list
 from store.conversations.records import Conversation
 from store.exports import lists
 
@@ -60,7 +60,7 @@ async def _conversations(export: Export) -> AsyncIterator[tuple[View, list[Conve
 async def notifications(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the notifications that the member sees. Six round trips a page."""
     async for view, places, _ in pages_of(export, lists.NOTIFICATIONS, export.member, lists.read_places):
-        found = [one for one in await hydrate.notifications(view, places) if one]
+        found = [one for one in await notification_list.notifications(view, places) if one]
         actors = await naming.people(view, [actor for one in found for actor in one.actors])
         posts = await naming.seen_posts(view, [one.post for one in found if one.post])
         ids = [one.group for one in found if one.group]

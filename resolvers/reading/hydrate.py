@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
-
-from msgspec.structs import replace
 
 from resolvers.operation import dataloader
 from resolvers.operation.context import Context
@@ -16,7 +13,6 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, groups
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
-from store.notifications import Likers, Notification, likers_commands, read_likers
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
@@ -215,52 +211,6 @@ async def timeline_comments(context: Context, ids: Sequence[int]) -> list[Commen
     found = await comments(context, ids)
     sight = await sight_of(context, {comment.author for comment in found if comment})
     return [comment if comment and sight.of(comment.author).is_wanted else None for comment in found]
-
-
-async def notifications(context: Context, ids: Sequence[int]) -> list[Notification | None]:
-    """Return the viewer's notifications, None for another member's and for those about something unseen.
-
-    Three round trips: the notifications, their posts and comments, and what those name.
-    """
-    if context.viewer is None:
-        return [None] * len(ids)
-    found = await context.load.notification.load_many(ids)
-    known = [notification for notification in found if notification]
-    below, remarks, invited = [
-        list({getattr(notification, field) for notification in known} - {0}) for field in ("post", "comment", "group")
-    ]
-    load = context.load
-    remarked: list[Lookup] = [(load.comment, remarks), (load.read_until, [context.viewer])]
-    likers, about = await asyncio.gather(
-        _likers(context, context.viewer, [notification for notification in known if notification.likes_of is not None]),
-        records(context, below, *remarked, *groups.about(context, invited)),
-    )
-    acting = {notification.actor for notification in known}.union(*(found.newest for found in likers.values()))
-    sight = await sight_of_posts(context, about, acting - {0})
-    said = dict(zip(remarks, load.comment.loaded(remarks), strict=True))
-
-    def shown(notification: Notification) -> Notification | None:
-        post, comment, group = notification.post, notification.comment, notification.group
-        named = ((sight.posts, post), (said, comment), (load.group.found, group))
-        subjects = [records[number] for records, number in named if number]
-        if by := likers.get(notification.id):
-            actor, *others = [one for one in by.newest if visibility.notifies(sight, one)] or [0]
-            notification = replace(notification, actor=actor, others=tuple(others), actor_count=by.count)
-            if not actor:
-                return None
-        return notification if visibility.notifies(sight, notification.actor, *subjects) else None
-
-    return [shown(notification) if notification else None for notification in found]
-
-
-async def _likers(context: Context, viewer: int, found: Sequence[Notification]) -> dict[int, Likers]:
-    """Return who is behind each notification of likes, by its id. One round trip, none without such notifications."""
-    commands = [command for notification in found for command in likers_commands(viewer, notification)]
-    replies = await context.batcher.run(commands) if commands else []
-    rows = [replies[i : i + Likers.COMMANDS] for i in range(0, len(replies), Likers.COMMANDS)]
-    return {
-        notification.id: read_likers(viewer, notification, *row) for notification, row in zip(found, rows, strict=True)
-    }
 
 
 async def comment(context: Context, comment_id: int) -> Comment | None:

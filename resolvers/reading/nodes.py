@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from resolvers.operation.context import Context
-from resolvers.reading import global_ids, groups, hydrate, messaging, moderation, pictures, uploads
+from resolvers.reading import global_ids, groups, hydrate, messaging, moderation, notification_list, pictures, uploads
 
 
 async def node(context: Context, global_id: str) -> object | None:
@@ -38,7 +38,7 @@ LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
     "comment": hydrate.comments,
     "group": groups.groups,
     "promotion": hydrate.promotions,
-    "notification": hydrate.notifications,
+    "notification": notification_list.notifications,
     "conversation": messaging.conversations,
     "message": messaging.messages,
     "image": pictures.images,
