@@ -25,6 +25,7 @@ from store.ids import partition
 from store.keys.fields import StatusField
 from store.layout import hashtags, likes, versions
 from store.limits import attempts
+from store.mail import tokens
 from store.pictures import uploads
 from store.posts import Draft
 from store.settings import Settings
@@ -148,6 +149,8 @@ async def mail(services: Services, settings: Settings, anonymous: Member) -> Non
     await carol.do("markHomeRead", cursor=f"home.{0:014x}")
     payload = await anonymous.do("resetPassword", token=token, newPassword="another pass phrase")
     assert payload["userErrors"] == []
+    late = await sign_up(anonymous, "late")
+    assert await tokens.lose_address(services.db, number(late.id), "late@example.org")
 
 
 async def converse(db: Database, alice: Member, bob: Member) -> None:

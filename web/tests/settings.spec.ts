@@ -12,8 +12,15 @@ async function logIn(page: Page, { login }: Member, password: string): Promise<v
   await page.getByRole("button", { name: "Log in" }).click();
 }
 
-test("a member turns the second factor on, logs in with it, and turns it off", async ({ page, signUp }) => {
+const VERIFY = "mutation Verify($input: TokenInput!) { verifyEmail(input: $input) { userErrors { code } } }";
+
+test("a member turns the second factor on, logs in with it, and turns it off", async ({
+  page,
+  server,
+  signUp,
+}) => {
   const alice = await signUp("Alice");
+  await alice.ask(VERIFY, { input: { token: await server.mailedToken(`${alice.login}@example.org`) } });
   const hers = await alice.open("/settings/account");
   const factor = part(hers, "Second factor");
   await factor.getByLabel("Your password").fill("not the password at all");

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, openSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -34,6 +34,19 @@ export class Server {
       detached: true, // a process group of its own, so that nothing outlives the tests
     });
     await until(READY_MS, async () => (await fetch(`${ADDRESS}/readyz`).catch(() => null))?.ok === true);
+  }
+
+  /** Returns the token of the link in a mail to an address. Without a mail server, mails are files. */
+  async mailedToken(address: string): Promise<string> {
+    const folder = join(this.folder, "data", "mail");
+    let token: string | undefined;
+    await until(READY_MS, async () => {
+      const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".eml")) : [];
+      const mails = names.map((name) => readFileSync(join(folder, name), "utf8"));
+      token = mails.find((mail) => mail.includes(`To: ${address}`))?.match(/token=(\S+)/)?.[1];
+      return token !== undefined;
+    });
+    return decodeURIComponent(token ?? "");
   }
 
   async stop(): Promise<void> {
