@@ -116,7 +116,7 @@ async def test_a_former_address(
     assert await bob.refused("changeEmail", email=NEW, currentPassword=PASSWORD) == ("TAKEN", ["email"])
     old = await anonymous.do("logIn", MEMBER, identifier=NEW, password=PASSWORD)
     assert refusals(old) == WRONG_LOG_IN
-    assert await find(db, "email:*") == sorted([keys.email("third@example.org"), keys.email("bob@example.org")])
+    assert set(await find(db, "email:*")) == {keys.email("third@example.org"), keys.email("bob@example.org")}
     await change(alice, services, settings, NEW)
     assert (await alice.ask("{ viewer { email } }"))["email"] == NEW
     assert (await log_in(anonymous, NEW)).id == alice.id
