@@ -32,7 +32,7 @@ def uploaded(member: int, day: int) -> str:
 
 def processing_time(member: int, hour: int) -> str:
     """string: processor time that a member's pictures have taken in an hour (since 1970), ms; expires after it"""
-    return f"processing_time:{{{partition(member)}}}:{member}:{hour}"
+    return f"processing-time:{{{partition(member)}}}:{member}:{hour}"
 
 
 def upload_channel(upload: int) -> str:
