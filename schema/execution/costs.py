@@ -1,4 +1,4 @@
-"""The cost of a query, or of one event of a subscription: one per field, times the entries asked of the lists above.
+"""The cost of a query, or of one event of a subscription: prices of fields, times the entries asked of the lists above.
 
 The cost is computed once per document, as a sum whose factors may depend on variables. Each request evaluates that sum
 with its variables. A fragment is priced once, however often it is spread, so both steps take linear time.
@@ -6,8 +6,9 @@ with its variables. A fragment is priced once, however often it is spread, so bo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from graphql import (
@@ -20,25 +21,53 @@ from graphql import (
     GraphQLInputType,
     GraphQLList,
     GraphQLNonNull,
+    GraphQLObjectType,
     GraphQLSchema,
     InlineFragmentNode,
     IntValueNode,
     ListValueNode,
     ObjectValueNode,
     OperationDefinitionNode,
+    OperationType,
     SelectionNode,
     SelectionSetNode,
     Undefined,
     ValueNode,
     VariableNode,
     get_named_type,
+    is_abstract_type,
+    is_scalar_type,
+    is_specified_scalar_type,
 )
 from graphql.utilities.coerce_input_value import coerce_default_value
 
 from schema.execution.introspection import ROOTS
+from schema.execution.plans.resolving import declaration
 
 DEFAULT_ENTRIES = 20  # of a connection without `first` and `last`
-UNSIZED_ENTRIES = 5  # of a list of objects that takes no size: mentions, participants, user errors
+UNSIZED_ENTRIES = 2  # of a list of objects that takes no size: mentions, participants, user errors
+
+# Prices of one field of one object, where 1 is some µs of CPU. `benchmarks.costs` measures what each takes.
+PAGE_PRICE = 75  # of a connection, whose page is read for each object above it
+LOOKUP_PRICES = MappingProxyType(  # of fields that read more than the object; flags are cached for a while
+    {
+        "images": 2,
+        "inReplyTo": 8,
+        "isMutual": 3,
+        "lastMessage": 8,
+        "mentions": 4,
+        "participants": 3,
+        "post": 12,
+        "replyTo": 8,
+        "unreadCount": 8,
+        "viewerHasFavourited": 4,
+        "viewerHasLiked": 4,
+        "viewerHasReposted": 4,
+        "viewerLastRead": 8,
+        "viewerRole": 4,
+    }
+)
+RESOLVED_PRICE, ATTRIBUTE_PRICE = 2, 1  # of what a function computes or serialises, and of what is there
 
 _SIZES = ("first", "last")
 _DIGITS = 20  # digits of an Int literal that are read: Python refuses to convert more than 4,300
@@ -53,7 +82,7 @@ class Cost:
     """A fixed number of fields, and parts that are multiplied by a factor of the variables."""
 
     fixed: int
-    parts: tuple[tuple[Factor, Cost], ...] = ()
+    parts: tuple[tuple[Factor, Cost | Dearest], ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def total(self, variables: Variables) -> int:
@@ -70,6 +99,16 @@ class Cost:
         return total
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Dearest:
+    """The highest of several costs: an object has one type, and only its fields."""
+
+    options: Sequence[Cost]
+
+    def _add_up(self, variables: Variables, known: dict[int, int]) -> int:
+        return max(option._add_up(variables, known) for option in self.options)  # noqa: SLF001  a part of it
+
+
 @dataclass(frozen=True, slots=True)
 class Prices:
     """The schema and the limits that costs depend on, apart from the document.
@@ -81,6 +120,22 @@ class Prices:
     schema: GraphQLSchema
     most_entries: int
     most_ids: int
+
+    def covers(self, kind: GraphQLCompositeType, one: GraphQLObjectType) -> bool:
+        """Return whether objects of one type are of another one, too."""
+        return kind is one or (is_abstract_type(kind) and self.schema.is_sub_type(kind, one))
+
+    def price(self, declared: GraphQLField, name: str) -> int:
+        """Return the price of a field of one object, apart from its selection."""
+        named = get_named_type(declared.type)
+        if "pageInfo" in getattr(named, "fields", ()):
+            return PAGE_PRICE
+        if name in LOOKUP_PRICES:
+            return LOOKUP_PRICES[name]
+        strawberry = declaration(declared)
+        is_resolved = strawberry is not None and not strawberry.is_basic_field
+        is_converted = is_scalar_type(named) and not is_specified_scalar_type(named)
+        return RESOLVED_PRICE if is_resolved or is_converted else ATTRIBUTE_PRICE
 
     def factors(self, declared: GraphQLField, node: FieldNode) -> Iterator[Factor]:
         """Yield the factors of a field's selection: its number of entries, its number of ids, or none."""
@@ -110,11 +165,13 @@ class Pricing:
     def __init__(self, prices: Prices, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
         self._prices = prices
         self._fragments = fragments
-        self._cached: dict[tuple[str, bool], Cost] = {}
+        self._cached: dict[tuple[str, bool, bool], Cost] = {}
+        self._is_live = False  # whether the operation is a subscription: one event takes as long for any field
 
     def operation(self, operation: OperationDefinitionNode) -> Cost:
         """Return the cost of an operation, introspection apart."""
         root = self._prices.schema.get_root_type(operation.operation)
+        self._is_live = operation.operation is OperationType.SUBSCRIPTION
         cost = self._selection(operation.selection_set, cast("GraphQLCompositeType", root), sized=True)
         definitions = operation.variable_definitions
         if not definitions:
@@ -124,8 +181,25 @@ class Pricing:
 
     def _selection(self, selection_set: SelectionSetNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
         """Return the cost of a selection; `sized` when the field above has counted the entries of its lists."""
-        costs = [self._part(selection, parent, sized=sized) for selection in selection_set.selections]
-        return Cost(sum(cost.fixed for cost in costs), tuple(part for cost in costs for part in cost.parts))
+        costs = [(self._condition(one), self._part(one, parent, sized=sized)) for one in selection_set.selections]
+        if isinstance(parent, GraphQLObjectType) or all(kind in {None, parent} for kind, _ in costs):
+            return _sum([cost for _, cost in costs])
+        kinds = self._prices.schema.get_possible_types(parent)
+        applying = {
+            tuple(n for n, (kind, _) in enumerate(costs) if kind is None or self._prices.covers(kind, one)): None
+            for one in kinds
+        }
+        options = [_sum([costs[n][1] for n in places]) for places in applying]
+        if not any(option.parts for option in options):
+            return Cost(max(option.fixed for option in options))
+        return Cost(0, ((_once, Dearest(options)),))
+
+    def _condition(self, selection: SelectionNode) -> GraphQLCompositeType | None:
+        """Return the type that a selection is limited to; None for a field, or a fragment without a type."""
+        if isinstance(selection, FragmentSpreadNode):
+            return self._type(self._fragments[selection.name.value].type_condition.name.value)
+        condition = selection.type_condition if isinstance(selection, InlineFragmentNode) else None
+        return self._type(condition.name.value) if condition else None
 
     def _part(self, selection: SelectionNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
         if isinstance(selection, FieldNode):
@@ -137,7 +211,7 @@ class Pricing:
         return self._spread(cast("FragmentSpreadNode", selection).name.value, sized=sized)
 
     def _spread(self, name: str, *, sized: bool) -> Cost:
-        key = (name, sized)
+        key = (name, sized, self._is_live)
         if key not in self._cached:
             fragment = self._fragments[name]
             kind = self._type(fragment.type_condition.name.value)
@@ -148,8 +222,9 @@ class Pricing:
 
     def _field(self, node: FieldNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
         declared = self._prices.schema.get_field(parent, node.name.value)
+        price = self._prices.price(declared, node.name.value) if declared and not self._is_live else ATTRIBUTE_PRICE
         if declared is None or node.selection_set is None or node.name.value in ROOTS:
-            return _ONE
+            return Cost(price)
         # The arguments of a subscription select events. They don't change the size of an event.
         is_source = parent is self._prices.schema.subscription_type
         factors = [] if is_source else list(self._prices.factors(declared, node))
@@ -158,16 +233,17 @@ class Pricing:
         kind = cast("GraphQLCompositeType", get_named_type(declared.type))
         inner = self._selection(node.selection_set, kind, sized=bool(factors))
         if not factors:
-            return Cost(1 + inner.fixed, inner.parts)
+            return Cost(price + inner.fixed, inner.parts)
         for factor in factors:
             inner = Cost(0, ((factor, inner),))
-        return Cost(1, inner.parts)
+        return Cost(price, inner.parts)
 
     def _type(self, name: str) -> GraphQLCompositeType:
         return cast("GraphQLCompositeType", self._prices.schema.type_map[name])
 
 
-_ONE = Cost(1)
+def _sum(costs: Sequence[Cost]) -> Cost:
+    return Cost(sum(cost.fixed for cost in costs), tuple(part for cost in costs for part in cost.parts))
 
 
 def _once(_: Variables) -> int:

@@ -120,10 +120,14 @@ class Limits:
             "max_values",
         )
 
-    def refuse_cost(self, total: int) -> QueryTooComplex | None:
+    def refuse_cost(self, total: int, *, is_anonymous: bool = False) -> QueryTooComplex | None:
         """Return the refusal of an operation that costs too much."""
-        if total > self._settings.max_cost:
-            return QueryTooComplex(f"The query costs {total}, more than {self._settings.max_cost}", "max_cost")
+        most, limit = self._settings.max_cost, "max_cost"
+        if is_anonymous and self._settings.max_anonymous_cost < most:
+            most, limit = self._settings.max_anonymous_cost, "max_anonymous_cost"
+        if total > most:
+            who = " without a session" if limit == "max_anonymous_cost" else ""
+            return QueryTooComplex(f"The query costs {total}, more than {most}{who}", limit)
         return None
 
 

@@ -247,7 +247,8 @@ class Schema(strawberry.Schema):
         kind = _KINDS[prepared.operation.operation]
         if kind not in allowed:
             return [_not_here(kind)]
-        too_complex = self.documents.limits.refuse_cost(prepared.cost)
+        is_anonymous = context is not None and context.claims is None
+        too_complex = self.documents.limits.refuse_cost(prepared.cost, is_anonymous=is_anonymous)
         return [too_complex] if too_complex else []
 
     async def _run_by_plan(self, executor: PerEventExecutor) -> dict[str, Any] | None:

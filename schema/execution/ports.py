@@ -16,6 +16,7 @@ from store.settings import Settings
 class Context(Protocol):
     """The context of one operation. Each operation and each event of a subscription has a new one."""
 
+    claims: Claims | None  # None for an anonymous request.
     fields: frozenset[str] | None  # Names of all fields in the document, where known.
     selection: object | None  # Key of the selection, where its rendering may be shared with other viewers.
     send_now: Callable[[Any], bool] | None  # Sends a shared result at once, or returns False, where the transport can.

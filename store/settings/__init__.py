@@ -176,7 +176,12 @@ class Settings(TracingSettings):
     max_operations: int = setting(50, "operations of one query text", least=1)
     max_aliases: int = setting(30, "aliases in a query", least=0)
     max_fields: int = setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
-    max_cost: int = setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)
+    max_cost: int = setting(
+        40_000,
+        "cost of a query: fields and pages, times the entries asked of the lists above; 1 is some µs of CPU",
+        least=1,
+    )
+    max_anonymous_cost: int = setting(20_000, "the same for an anonymous request, if `MAX_COST` is more", least=1)
     max_values: int = setting(
         2_000, "values in the variables of a request, those in lists and objects counted", least=1
     )

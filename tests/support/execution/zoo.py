@@ -25,6 +25,7 @@ class Context:
     calls: int = 0  # of resolvers that count their calls
     running: int = 0
     both_run: asyncio.Event = field(default_factory=asyncio.Event)
+    claims: None = None
     fields: frozenset[str] | None = None
     selection: object | None = None
     relationships: None = None
