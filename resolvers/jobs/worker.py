@@ -97,7 +97,7 @@ class Worker:
                 try:
                     if time.monotonic() >= swept + SWEEP_SECONDS:
                         swept = time.monotonic()
-                        self._sweep()
+                        self._sweep(hears=pubsub.connected.is_set())
                         await self._rescore()
                     await self._finish_wanted()
                     if time.monotonic() >= looked + IDLE_SECONDS:
@@ -113,9 +113,13 @@ class Worker:
             pubsub.ignore(jobs.WAKE, wake)
             await self._slow.close()
 
-    def _sweep(self) -> None:
-        """Add the next share of partitions to those wanted. Each partition has its turn within one lease."""
-        share = math.ceil(PARTITIONS * SWEEP_SECONDS / self._db.settings.job_lease_seconds)
+    def _sweep(self, *, hears: bool) -> None:
+        """Add the next share of partitions to those wanted. Each partition has its turn within one lease.
+
+        While no message of Pub/Sub arrives, all partitions are wanted: jobs may have been handed over.
+        """
+        seconds = self._db.settings.job_lease_seconds if hears else SWEEP_SECONDS
+        share = math.ceil(PARTITIONS * SWEEP_SECONDS / seconds)
         self._wanted |= {p % PARTITIONS for p in range(self._swept, self._swept + min(share, PARTITIONS))}
         self._swept = (self._swept + share) % PARTITIONS
 
