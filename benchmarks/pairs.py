@@ -292,7 +292,7 @@ WEIGHTS = dict.fromkeys(ACTS, 2) | {"follow": 8, "block": 3, "unblock": 5, "priv
 REFUSALS: dict[str, Callable[[Side, Side], str | None]] = {
     "follow": lambda me, other: "NOT_FOUND" if other.blocks else "NOT_ALLOWED" if me.blocks else None,
     "approveFollowRequests": lambda _, other: None if other.edge and not other.blocks else "NOT_FOUND",
-    "block": lambda _, other: "NOT_FOUND" if other.blocks else None,
+    "block": lambda _, __: None,
     "unblock": lambda me, other: "NOT_FOUND" if other.blocks and not me.blocks else None,
     "unmute": lambda me, other: "NOT_FOUND" if other.blocks and not me.mutes else None,
     "privacy": lambda _, __: None,

@@ -10,7 +10,7 @@ from resolvers.operation.errors import UserErrorCode
 from resolvers.operation.payloads import UsersPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import hydrate, paging
-from resolvers.reading.named_members import Targets, targets
+from resolvers.reading.named_members import See, Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
 from store import blocks, other_side
 from store.blocks import Results
@@ -19,8 +19,11 @@ from store.records import Job, User
 
 
 async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """Block members. This ends all follows between them and the viewer, and hides each from the other."""
-    named = await targets(context, user_ids, other_side=other_side.edge_commands)
+    """Block members. This ends all follows between them and the viewer, and hides each from the other.
+
+    A member who blocks the viewer can be blocked back, though the viewer does not see them.
+    """
+    named = await targets(context, user_ids, other_side=other_side.edge_commands, see=hydrate.to_block)
     there = other_side.read(named.there, other_side.edge)
     return await _done(context, named, await blocks.block(context.db, named.viewer, named.members, there), "blocks")
 
@@ -60,15 +63,17 @@ async def _done(context: Context, named: Targets, change: tuple[Job | None, Resu
 
 
 async def blocked(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    """Return the members that the viewer blocks, newest block first."""
-    return await _listed(context, "blocked", blocks.blocked_list(who.member), first, after)
+    """Return the members that the viewer blocks, newest block first: of who blocks the viewer, id and login."""
+    return await _listed(context, "blocked", blocks.blocked_list(who.member), (first, after), hydrate.to_block)
 
 
 async def muted(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that the viewer mutes, newest mute first."""
-    return await _listed(context, "muted", blocks.muted_list(who.member), first, after)
+    return await _listed(context, "muted", blocks.muted_list(who.member), (first, after), hydrate.users)
 
 
-async def _listed(context: Context, kind: str, key: str, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    asked = paging.window(context.settings, kind, first=first, after=after)
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))
+async def _listed(
+    context: Context, kind: str, key: str, span: tuple[int | None, str | None], see: See
+) -> Page[NodeEdge[User]]:
+    asked = paging.window(context.settings, kind, first=span[0], after=span[1])
+    return await paging.read_list(context, asked, key, lambda ids: see(context, ids))

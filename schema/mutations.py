@@ -77,7 +77,8 @@ class Mutation(
         i.UsersInput,
         p.UsersPayload,
         description="Ends any follow in both directions. Neither member sees the other's posts, comments and likes, "
-        f"and the blocked one does not see the viewer. A member blocks at most {limit('max_blocked')} others.",
+        "and the blocked one does not see the viewer. A member who blocks the viewer can be blocked back: of them, the "
+        f"payload has id and login. A member blocks at most {limit('max_blocked')} others.",
     )
     unblock = mutation(
         blocks.unblock,

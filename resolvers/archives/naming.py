@@ -8,6 +8,7 @@ from typing import Any
 
 from resolvers.archives.viewing import View
 from resolvers.reading import global_ids, hydrate
+from resolvers.reading.named_members import See
 from store.groups.records import Group
 from store.ids import instant
 from store.records import Post, Repost, User
@@ -30,10 +31,10 @@ def person(user: User | None) -> Written | None:
     return {"id": global_ids.of(user), "login": user.login, "name": user.name} if user else None
 
 
-async def people(view: View, members: Iterable[int]) -> dict[int, Written | None]:
-    """Return how entries name some members; one round trip."""
+async def people(view: View, members: Iterable[int], see: See = hydrate.users) -> dict[int, Written | None]:
+    """Return how entries name some members; one round trip. `see` returns what the exported member sees of them."""
     wanted = list(dict.fromkeys(members))
-    return dict(zip(wanted, map(person, await hydrate.users(view, wanted)), strict=True))
+    return dict(zip(wanted, map(person, await see(view, wanted)), strict=True))
 
 
 def group_name(group: Group | None) -> Written | None:

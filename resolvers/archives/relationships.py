@@ -8,8 +8,9 @@ from functools import partial
 from resolvers.archives import naming
 from resolvers.archives.naming import Written, made
 from resolvers.archives.viewing import Export, View, pages
-from resolvers.reading import global_ids
+from resolvers.reading import global_ids, hydrate
 from resolvers.reading import groups as reading
+from resolvers.reading.named_members import See
 from store.exports import lists
 from store.exports.lists import List
 from store.groups.records import Group, GroupRole
@@ -18,15 +19,15 @@ from store.records import read_pairs
 Read = Callable[[Export], AsyncIterator[list[Written]]]
 
 
-async def _members(export: Export, listed: List) -> AsyncIterator[list[Written]]:
+async def _members(export: Export, listed: List, see: See) -> AsyncIterator[list[Written]]:
     async for view, entries in pages(export, listed, export.member):
-        named = await naming.people(view, [entry.entity for entry in entries])
+        named = await naming.people(view, [entry.entity for entry in entries], see)
         yield [{"member": named[entry.entity], "since": made(entry.place)} for entry in entries if named[entry.entity]]
 
 
-def members_in(listed: List) -> Read:
+def members_in(listed: List, see: See = hydrate.users) -> Read:
     """Return the reader of a list of members, as far as the exported member sees them. Two round trips a page."""
-    return partial(_members, listed=listed)
+    return partial(_members, listed=listed, see=see)
 
 
 async def groups(export: Export) -> AsyncIterator[list[Written]]:

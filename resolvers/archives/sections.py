@@ -9,6 +9,7 @@ from resolvers.archives import account, messages, pictures, posts, relationships
 from resolvers.archives.naming import Written
 from resolvers.archives.relationships import members_in
 from resolvers.archives.viewing import Export
+from resolvers.reading import hydrate
 from store.exports import lists
 
 Read = Callable[[Export], AsyncIterator[list[Written]]]
@@ -39,7 +40,7 @@ SECTIONS = (
     Section("followers", "Followers", members_in(lists.FOLLOWERS), ("followers",)),
     Section("asked-to-follow", "Requests to follow others", members_in(lists.REQUESTED), ("requested",)),
     Section("follow-requests", "Requests by others", members_in(lists.REQUESTS), ("requests",)),
-    Section("blocked", "Blocked members", members_in(lists.BLOCKED), ("blocked",)),
+    Section("blocked", "Blocked members", members_in(lists.BLOCKED, hydrate.to_block), ("blocked",)),
     Section("muted", "Muted members", members_in(lists.MUTED), ("muted",)),
     Section("groups", "Groups", relationships.groups, ("memberships", "invited")),
     Section("conversations", "Conversations", messages.conversations, ("conversations", "conversation_state")),

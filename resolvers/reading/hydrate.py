@@ -30,6 +30,18 @@ async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     return [user if user and permissions[user.id].member else None for user in context.load.user.loaded(members)]
 
 
+async def to_block(context: Context, members: Sequence[int]) -> list[User | None]:
+    """Return members as the viewer sees them, and id and login of those who block the viewer; one round trip.
+
+    It serves nothing but blocks: who is blocked can block back, and finds them among those whom they block.
+    """
+    seen, stored = await users(context, members), context.load.user.loaded(members)
+    is_moderator = context.is_moderator
+    return [
+        shown or visibility.to_block(user, is_moderator=is_moderator) for shown, user in zip(seen, stored, strict=True)
+    ]
+
+
 async def speakers(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members whose likes and comments the viewer sees, None for the others; one round trip."""
     sight = await sight_of(context, members)

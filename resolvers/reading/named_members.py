@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from resolvers.operation.context import Context
@@ -15,13 +15,15 @@ from store.records import User
 from store.timelines import look_up
 
 OtherSide = Callable[[int, int], list[Command]]  # from the viewer and one of the members
+See = Callable[[Context, Sequence[int]], Awaitable[list[User | None]]]
 
 
 class Targets:
     """The members that a mutation names, each with its path in the input, and the user errors."""
 
-    def __init__(self, viewer: int) -> None:
+    def __init__(self, viewer: int, see: See) -> None:
         self.viewer = viewer
+        self.see = see
         self.errors: list[UserError] = []
         self.there: dict[int, list[Any]] = {}  # by member: the replies of their side
         self._wanted: dict[int, list[str]] = {}
@@ -42,7 +44,7 @@ class Targets:
     async def answer(self, context: Context) -> UsersPayload:
         """Return the members as the viewer sees them now, and all user errors in the order of the input."""
         context.forget()
-        users = await hydrate.users(context, self.members)
+        users = await self.see(context, self.members)
         shown = [user for user in users if user]
         return UsersPayload(users=shown, viewer=context.claims, user_errors=self.ordered_errors())
 
@@ -52,16 +54,21 @@ class Targets:
 
 
 async def targets(
-    context: Context, user_ids: Sequence[str], *, among: Collection[str] = (), other_side: OtherSide | None = None
+    context: Context,
+    user_ids: Sequence[str],
+    *,
+    among: Collection[str] = (),
+    other_side: OtherSide | None = None,
+    see: See = hydrate.users,
 ) -> Targets:
     """Return the members that a mutation names, without those whom the viewer does not see; one round trip.
 
     A viewer can undo an action on a member whom they no longer see. `among` are the keys of the viewer's own sets: an
     unseen member in one of them is not refused, which takes another round trip. `other_side` returns the commands that
-    read what a member's side knows.
+    read what a member's side knows. `see` returns what the viewer sees of members.
     Raises Refused for an empty list, and BadUserInput for too many ids.
     """
-    found = Targets(await context.member())
+    found = Targets(await context.member(), see)
     global_ids.at_most(context.settings, user_ids, "userIds")
     if not user_ids:
         raise refuse(UserErrorCode.BLANK, "userIds: must name at least one member", "userIds")
@@ -86,9 +93,9 @@ async def targets(
 async def _users(context: Context, found: Targets, other_side: OtherSide | None) -> list[User | None]:
     commands = {member: other_side(found.viewer, member) for member in found.members} if other_side else {}
     if not commands:
-        return await hydrate.users(context, found.members)
+        return await found.see(context, found.members)
     asked = context.batcher.run([command for some in commands.values() for command in some])
-    users, replies = await asyncio.gather(hydrate.users(context, found.members), asked)
+    users, replies = await asyncio.gather(found.see(context, found.members), asked)
     each = iter(replies)
     found.there = {member: [next(each) for _ in some] for member, some in commands.items()}
     return users

@@ -6,7 +6,7 @@
 | public | yes | yes | yes | yes |
 | private | yes | yes | to approved followers | to approved followers |
 | the viewer blocks | yes | no | no | yes |
-| blocks the viewer | no | no | no | no |
+| blocks the viewer | no, but it can be blocked | no | no | no |
 | suspended | to moderators | to moderators | to moderators | to moderators |
 
 Lists are a member's followers and followed members. If several rows apply, each one takes away what it denies. A hidden
@@ -67,6 +67,18 @@ def permissions(
 def granted(permissions: Permissions) -> Permissions:
     """Return a moderator's permissions on a member to whom a report, the log or their act leads: they see who it is."""
     return replace(permissions, member=True)
+
+
+def to_block(user: User | None, *, is_moderator: bool) -> User | None:
+    """Return what a viewer sees of a member who blocks them where they block that member: id and login.
+
+    None for a member whom the viewer would not see without that block either.
+    """
+    if user is None or (user.is_suspended and not is_moderator):
+        return None
+    return User(
+        id=user.id, login=user.login, name=user.login, bio="", follower_count=0, following_count=0, post_count=0
+    )
 
 
 def is_wanted(relationship: Relationship) -> bool:

@@ -221,7 +221,8 @@ class Viewer(Node):
     blocked = strawberry.field(
         resolver=_blocked,
         graphql_type=UserConnection,
-        description="Members whom the viewer blocks, newest block first.",
+        description="Members whom the viewer blocks, newest block first. Those who also block the viewer have only "
+        "their id and login: their name is their login, and everything else is empty.",
     )
     muted = strawberry.field(
         resolver=_muted, graphql_type=UserConnection, description="Members whom the viewer mutes, newest mute first."

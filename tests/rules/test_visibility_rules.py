@@ -25,6 +25,7 @@ RELATIONSHIPS = {
     "follower": Relationship(follows=True),
     "blocked by": Relationship(is_blocked=True),
     "blocking": Relationship(blocks=True),
+    "mutual block": Relationship(blocks=True, is_blocked=True),
     "muting": Relationship(mutes=True),
     "muting follower": Relationship(follows=True, mutes=True),
     SUSPENDED: Relationship(follows=True),

@@ -13,6 +13,7 @@ from tests.support import conversations
 from tests.support.people import Member
 from tests.support.transport.live import MESSAGES, Stream, begun, subscribed
 from tests.support.visibility.audience import LIVELY, OPEN, PRIVATE, SELF, Audience, Entities, audience
+from tests.support.visibility.paths import BLOCKING, BLOCKS
 from tests.support.visibility.sights import MEMBER, SUSPENDED, Cell, State
 
 # A suspended viewer gets no message that says when all were delivered: `test_suspended_viewer` tests that.
@@ -53,7 +54,7 @@ async def delivered(stream: Stream, last: str) -> dict[str, Any]:
 
 def assert_right(cell: Cell, site: Audience, came: dict[str, Any], to_all: Entities, to_one: Entities) -> None:
     """Assert that a viewer got a member's messages, and who sent them, as the cell says."""
-    in_talk, in_pair = cell.relation != "blocking", cell.relation not in {"blocking", "blocked by"}
+    in_talk, in_pair = cell.relation not in BLOCKING, cell.relation not in BLOCKS
     there = {name: message in came for name, message in to_all.items() if name != "last"}
     assert there == {"sent": in_talk, "before": in_talk}, cell
     assert {name: message in came for name, message in to_one.items()} == {"sent": in_pair, "before": in_pair}, cell

@@ -209,8 +209,12 @@ class Model:
         found = sorted((edge, follower) for (follower, asked), edge in self.requests.items() if asked == member)
         return [follower for _, follower in reversed(found) if self.meets(member, follower)]
 
+    def can_be_blocked(self, other: str) -> bool:
+        """Return whether others can block a member, also those whom that member blocks."""
+        return other in self.members and other not in self.suspended
+
     def blocked(self, member: str) -> list[str]:
-        return [other for who, other in reversed(self.blocks) if who == member and self.meets(member, other)]
+        return [other for who, other in reversed(self.blocks) if who == member and self.can_be_blocked(other)]
 
     def muted(self, member: str) -> list[str]:
         return [other for who, other in reversed(self.mutes) if who == member and self.meets(member, other)]

@@ -135,7 +135,10 @@ class RelationshipSteps(Life):
         async def commit(member: int, others: Sequence[int]) -> Job | None:
             return (await blocks.block(self.db, member, others))[0]
 
-        await self._change("block", self._pick(most=1), commit, self._unmet, self.model.block, both=True)
+        def refusal(_: str, other: str) -> str | None:
+            return None if self.model.can_be_blocked(other) else "NOT_FOUND"
+
+        await self._change("block", self._pick(most=1), commit, refusal, self.model.block, both=True)
 
     async def _unblock(self) -> None:
         async def commit(member: int, others: Sequence[int]) -> Job | None:

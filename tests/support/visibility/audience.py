@@ -226,7 +226,8 @@ async def _relate(db: Database, site: Audience) -> None:
         await do(viewers[relation], "mute", userIds=ids)
     await do(viewers["blocking"], "block", userIds=ids)
     for member in members:
-        await do(member, "block", userIds=[viewers["blocked by"].id])
+        await do(member, "block", userIds=[viewers[relation].id for relation in ("blocked by", "mutual block")])
+    await do(viewers["mutual block"], "block", userIds=ids)
     assert await accounts.set_role(db, viewers["moderator"].login, Role.MODERATOR)
 
 

@@ -15,6 +15,7 @@ from tests.support.transport.live import ACTIVITY, GROUP, HOME, MESSAGES, NOTIFI
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.visibility.audience import ANONYMOUS, SELF, TARGETS
 from tests.support.visibility.sights import (
+    BLOCKABLE,
     LISTS,
     MEMBER,
     POSTS,
@@ -58,7 +59,8 @@ class Path:
 
 FOLLOWING = {"follower", "muting follower", SUSPENDED}
 MUTING = {"muting", "muting follower"}
-BLOCKS = {"blocking", "blocked by"}
+BLOCKING = {"blocking", "mutual block"}
+BLOCKS = {*BLOCKING, "blocked by"}
 FOR_ALL = Only(
     "a list that everybody reads has no post that its author keeps from anybody",
     lambda cell: not (cell.state.private or cell.state.suspended or cell.state.hidden),
@@ -71,7 +73,7 @@ FOLLOWED_SOURCES = Only(
 )
 FOLLOWED = Only("nobody passes it on", lambda cell: cell.relation in {*FOLLOWING, SELF})
 OWN = Only("shows the viewer", lambda cell: cell.relation == SELF)
-BLOCKED = Only("shows whom the viewer blocks", lambda cell: cell.relation == "blocking")
+BLOCKED = Only("shows whom the viewer blocks", lambda cell: cell.relation in BLOCKING)
 MUTED = Only("shows whom the viewer mutes", lambda cell: cell.relation in MUTING)
 ASKS = Only(
     "every member has asked every other viewer, and a block ends that",
@@ -85,7 +87,7 @@ WITHIN = Only("every viewer who has an account takes part", lambda cell: cell.re
 TOGETHER = Only("a block ends a conversation of two for both", lambda cell: cell.relation not in {ANONYMOUS, *BLOCKS})
 HEARD = Only(
     "who blocks the sender or is suspended does not see their messages",
-    lambda cell: cell.relation not in {ANONYMOUS, "blocking", SUSPENDED},
+    lambda cell: cell.relation not in {ANONYMOUS, *BLOCKING, SUSPENDED},
 )
 HEARD_ALONE = Only(
     "the same in a conversation of two, which a block ends for both",
@@ -127,7 +129,7 @@ def _node() -> Iterator[Path]:
 
 def _viewer() -> Iterator[Path]:
     yield Path("Query.viewer", "viewer { user { id } }", "member", MEMBER, OWN)
-    yield Path("Viewer.blocked", f"viewer {{ blocked{EDGES} }}", "member", MEMBER, BLOCKED)
+    yield Path("Viewer.blocked", f"viewer {{ blocked{EDGES} }}", "member", BLOCKABLE, BLOCKED)
     yield Path("Viewer.muted", f"viewer {{ muted{EDGES} }}", "member", MEMBER, MUTED)
     yield Path("Viewer.followRequests", f"viewer {{ followRequests{EDGES} }}", "member", MEMBER, ASKS)
     yield Path("Viewer.favourites", f"viewer {{ favourites{EDGES} }}", "status", POSTS, SIGNED_IN)

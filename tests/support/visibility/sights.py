@@ -1,9 +1,9 @@
 """The visibility rule as a table: what each viewer must see of another member. It shares no code with the rule.
 
 A private member's posts and lists are visible to approved followers only. If one of two members blocks the other,
-neither sees the other's words and posts. The blocked one does not see the other at all. A muted member is left out of
-timelines, but not out of sight. A suspended member and hidden posts are visible to moderators and the author alone. A
-suspended viewer sees what a stranger sees.
+neither sees the other's words and posts. The blocked one does not see the other at all, but can block back. A muted
+member is left out of timelines, but not out of sight. A suspended member and hidden posts are visible to moderators and
+the author alone. A suspended viewer sees what a stranger sees.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ follower           yes    yes   yes   yes   yes    yes    yes   yes   yes   yes
 requested          -      -     -     -     -      yes    yes   no    no    yes
 blocked by         no     no    no    no    no     no     no    no    no    no
 blocking           yes    no    no    yes   no     yes    no    no    no    no
+mutual block       no     no    no    no    no     no     no    no    no    no
 muting             yes    yes   yes   yes   no     yes    yes   no    no    no
 muting follower    yes    yes   yes   yes   no     yes    yes   yes   yes   no
 suspended follower yes    yes   yes   yes   yes    yes    yes   no    no    yes
@@ -77,6 +78,7 @@ class Kind:
 
 
 MEMBER = Kind("member", ("member",))
+BLOCKABLE = Kind("blockable", ())  # members whom the viewer can block, and find among those whom they block
 WORDS = Kind("words", ("words",))  # comments and likes
 LISTS = Kind("lists", ("lists",))  # a member's followers and follows
 POSTS = Kind("posts", ("posts",), can_be_hidden=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tests.support.people import USER_ERRORS
 from tests.support.visibility.audience import ANONYMOUS, SELF
-from tests.support.visibility.paths import BLOCKS, FOLLOWING, HEARD, MUTING, OWN, TOGETHER, WITHIN, Only
-from tests.support.visibility.sights import MEMBER, POSTS, PRIVATE_TALK, REPOSTS, WORDS, Cell, Kind
+from tests.support.visibility.paths import BLOCKING, BLOCKS, FOLLOWING, HEARD, MUTING, OWN, TOGETHER, WITHIN, Only
+from tests.support.visibility.sights import BLOCKABLE, MEMBER, POSTS, PRIVATE_TALK, REPOSTS, WORDS, Cell, Kind
 
 TAKE_AWAY = {"unrepost", "deletePost", "hidePost", "unhidePost", "deleteComment", "deleteMessage", "leaveConversation"}
 MODERATED = {"deletePost", "deleteComment"}
@@ -49,7 +49,7 @@ class Write:
 
 FOLLOWS = Only("a follow, or a request, can be ended", lambda cell: cell.relation in {*FOLLOWING, "requested"})
 MUTES = Only("a mute can be ended", lambda cell: cell.relation in MUTING)
-BLOCK = Only("a block can be ended", lambda cell: cell.relation == "blocking")
+BLOCK = Only("a block can be ended", lambda cell: cell.relation in BLOCKING)
 KEPT = Only("a favourite can be given up, seen or not", lambda cell: cell.relation != ANONYMOUS)
 WRITABLE = Only("nobody writes to a suspended member", lambda cell: not cell.state.suspended)
 ASKED = Only("a request can be turned away", lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS})
@@ -100,7 +100,6 @@ def _of_members() -> Iterator[Write]:
         ("removeFollowers", None),
         ("follow", None),
         ("unfollow", FOLLOWS),
-        ("block", None),
         ("unblock", BLOCK),
     ):
         yield Write(mutation, "userIds: [$it]", "users { id }", "member", MEMBER, ends)
@@ -150,6 +149,7 @@ WRITES = (
     *_of_conversations(),
     INVITE,
     MARK_READ,
+    Write("block", "userIds: [$it]", "users { id }", "member", BLOCKABLE),  # last: it hides what the others name
 )
 # Mentions name members by login, and an invisible member's login must match nobody.
 MENTION = Write("post", "text: $logins", "status { id mentions { id } }", "member", MEMBER)
