@@ -1,1 +1,1 @@
-"""The layout of the store's keys: its version, how far a migration has come, and which processes write which layout."""
+"""The layout of the store's keys: its version, its older forms, how far a migration has come, and who writes which."""
