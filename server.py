@@ -28,7 +28,6 @@ from serving.running import StartError
 from serving.tracing.exporting import exported
 from store.client import requirements
 from store.client.database import Unavailable, UnsupportedServer
-from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
 from store.layout.versions import UnsupportedLayout
 from store.secret import Secret
@@ -117,7 +116,7 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
             with running.listening(settings) as (sockets,):
                 await endpoint.serve(services, sockets, partial(running.announce, settings, sockets))
     else:
-        async with opening.database(settings) as db:  # the store outlives each of the processes that use it
+        async with running.database(settings) as db:  # the store outlives each of the processes that use it
             async with running.opened(settings) as services:
                 await _prepare(services, asked)
             with running.listening(settings, count) as sockets:

@@ -17,6 +17,7 @@ from resolvers.mail.mailer import Mailer
 from resolvers.operation.services import Services
 from serving import systemd
 from store.client import clocks
+from store.client.database import Database
 from store.client.tasks import stop
 from store.embedded import opening
 from store.settings import Settings, urls
@@ -33,7 +34,7 @@ class StartError(Exception):
 @contextlib.asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Services]:
     """Open the database and the services of the process."""
-    async with opening.database(settings) as db:
+    async with database(settings) as db:
         services = Services(settings, db, opening.secret(settings))
         try:
             await services.start()
@@ -44,6 +45,15 @@ async def opened(settings: Settings) -> AsyncIterator[Services]:
                 await stop(comparing)
         finally:
             await services.close()
+
+
+@contextlib.asynccontextmanager
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    """Open the database. As long as that takes, systemd learns what it waits for, and goes on waiting."""
+    async with contextlib.AsyncExitStack() as stack:
+        with systemd.starting() as waits:
+            db = await stack.enter_async_context(opening.database(settings, waits))
+        yield db
 
 
 @contextlib.contextmanager

@@ -10,10 +10,12 @@ import os
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 FIRST_DESCRIPTOR = 3  # SD_LISTEN_FDS_START
+_TELL_SECONDS = 1.0  # between two messages of a start
+_EXTEND_SECONDS = 60  # for which systemd waits after each: longer than any pause between two tries to reach Redis
 _NOTIFY, _LISTEN_PID, _LISTEN_COUNT = "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS"
 
 
@@ -24,6 +26,25 @@ def tell(state: str) -> None:
     address = "\0" + path[1:] if path.startswith("@") else path  # @ stands for the abstract namespace
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifying:
         notifying.sendto(state.encode(), address)
+
+
+@contextlib.contextmanager
+def starting() -> Iterator[Callable[[Callable[[], str]], None]]:
+    """Yield a function that tells systemd what the start waits for, so that it goes on waiting; at most once a second.
+
+    The function gets another one that says it in words, called only when systemd is told.
+    """
+    told = 0.0
+
+    def waits(says: Callable[[], str]) -> None:
+        nonlocal told
+        if os.environ.get(_NOTIFY) and (now := time.monotonic()) - told >= _TELL_SECONDS:
+            told = now
+            tell(f"EXTEND_TIMEOUT_USEC={_EXTEND_SECONDS * 1_000_000}\nSTATUS={says()}")
+
+    yield waits
+    if told:
+        tell("STATUS=")
 
 
 @contextlib.contextmanager

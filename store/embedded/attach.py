@@ -30,6 +30,7 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -48,6 +49,7 @@ from store.embedded.launch import (
     open_lock,
     opened,
 )
+from store.embedded.loading import Waits, nobody_waits, progress
 
 if sys.platform != "win32":  # on Windows this module can be imported, and attach() raises EmbeddedStoreError
     import fcntl
@@ -144,13 +146,15 @@ async def attach(
     timeout: float = 60.0,  # noqa: ASYNC109  it limits silence, not the call: loading may take any time
     node: NodeOptions | None = None,
     passwords: Path | None = None,
+    waits: Waits = nobody_waits,
 ) -> Attachment:
     """Attach to the server of a data directory, starting it if it does not run, and hold it.
 
     `damaged_end_bytes` is the most that is cut off a damaged append-only file. With less than `least_free_bytes` of
     disk space, the server refuses writes. Both and `appendfsync` take effect only if this attachment starts the
     server, now or later. `timeout` is how long the server may be silent, in s. A node of a
-    cluster has `node` and `passwords`, the file with its password.
+    cluster has `node` and `passwords`, the file with its password. While the server loads its data, `waits` is told how
+    far it is.
     Raises EmbeddedStoreError when the directory cannot be used, or the server does not start or answer.
     """
     if sys.platform == "win32":
@@ -159,7 +163,7 @@ async def attach(
     try:
         data_dir = prepared(data_dir)
         place = StoreLocation(data_dir, _socket_path(data_dir), passwords)
-        holder, started = await _hold(place, options, timeout)
+        holder, started = await _hold(place, options, timeout, waits)
     except OSError as error:
         raise EmbeddedStoreError(
             f"{data_dir}: cannot keep the embedded store here: {error.strerror or error}"
@@ -171,11 +175,12 @@ async def _hold(
     at: StoreLocation,
     options: StartOptions,
     timeout: float,  # noqa: ASYNC109  the same as in `attach`
+    waits: Waits,
 ) -> tuple[int, bool]:
     holder = open_lock(at.data_dir / HOLDERS_LOCK)
     try:
         await _share(holder, at.data_dir, timeout)
-        return holder, await _until_ready(at, options, timeout)
+        return holder, await _until_ready(at, options, timeout, waits)
     except BaseException:  # also when cancelled: then a supervisor that has started sees no holder, and stops
         os.close(holder)
         raise
@@ -227,7 +232,7 @@ async def _share(holder: int, data_dir: Path, seconds: float) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _until_ready(place: StoreLocation, options: StartOptions, silence: float) -> bool:
+async def _until_ready(place: StoreLocation, options: StartOptions, silence: float, waits: Waits) -> bool:
     """Wait until the server answers; returns whether this process started it. `silence` is in s."""
     data_dir = place.data_dir
     launched: Launch | None = None
@@ -242,6 +247,7 @@ async def _until_ready(place: StoreLocation, options: StartOptions, silence: flo
             return launched is not None
         if supervisor.is_loading(reply) or supervisor.CHECKING in (data_dir / SUPERVISOR_LOCK).read_text():
             deadline = time.monotonic() + silence
+            waits(partial(progress, place))
         elif time.monotonic() > deadline:
             said = reply or "no answer"
             raise EmbeddedStoreError(

@@ -23,6 +23,7 @@ from store.embedded.append_only_file import FOLDER
 from store.embedded.attach import DAMAGED_END_BYTES, Attachment, attach, prepared
 from store.embedded.joining import JoinError, join
 from store.embedded.launch import EmbeddedStoreError, NodeOptions, opened
+from store.embedded.loading import Waits, nobody_waits
 from store.embedded.ports import HOST
 from store.settings.checking import MOST_WITHOUT_REPLICAS
 
@@ -88,6 +89,7 @@ async def attach_cluster(
     least_free_bytes: int = 0,
     timeout: float = 60.0,  # noqa: ASYNC109  the same as in `attach`
     node_timeout_ms: int = NODE_TIMEOUT_MS,
+    waits: Waits = nobody_waits,
 ) -> ClusterAttachment:
     """Attach to the nodes of a data directory, starting those that do not run, and join them.
 
@@ -109,6 +111,7 @@ async def attach_cluster(
             timeout=timeout,
             node=NodeOptions(number, node_timeout_ms),
             passwords=folder / _PASSWORDS,
+            waits=waits,
         )
 
     try:

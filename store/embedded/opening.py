@@ -19,6 +19,7 @@ from store.embedded import cluster
 from store.embedded.attach import Attachment, attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.embedded.launch import EmbeddedStoreError
+from store.embedded.loading import Waits, nobody_waits
 from store.layout import processes, versions
 from store.settings import SECRET_LENGTH, Settings
 from store.settings.declaring import SettingError
@@ -29,17 +30,18 @@ log = structlog.get_logger()
 
 
 @contextlib.asynccontextmanager
-async def database(settings: Settings) -> AsyncIterator[Database]:
+async def database(settings: Settings, waits: Waits = nobody_waits) -> AsyncIterator[Database]:
     """Attach to the embedded store, or connect to the server of REDIS_URL, waiting until it can be reached.
 
-    The secret key is among the database's settings, also if a file has it.
+    `waits` is told again and again that this goes on. The secret key is among the database's settings, also if a file
+    has it.
     Raises EmbeddedStoreError, SettingError, UnsupportedServer, UnsupportedLayout.
     """
-    held = None if settings.redis_url else await _attached(settings)
+    held = None if settings.redis_url else await _attached(settings, waits)
     settings = replace(settings, secret_key=secret(settings))
     db = Database(held.url if held else settings.redis_url, settings)
     try:
-        log.debug("store_ready", store=await _reach(db))
+        log.debug("store_ready", store=await _reach(db, waits))
         async with processes.announced(db):  # before the layout is checked, as `finish_partition` relies on
             await versions.check(db)
             yield db
@@ -49,11 +51,12 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
             await held.close()
 
 
-async def _attached(settings: Settings) -> Attachment | ClusterAttachment:
+async def _attached(settings: Settings, waits: Waits) -> Attachment | ClusterAttachment:
     options: dict[str, Any] = {
         "appendfsync": settings.appendfsync,
         "damaged_end_bytes": settings.damaged_end_mib << 20,
         "least_free_bytes": settings.min_free_disk << 20,
+        "waits": waits,
     }
     nodes = cluster.size(settings.data_dir, settings.store_nodes)
     if nodes == 1:
@@ -61,7 +64,7 @@ async def _attached(settings: Settings) -> Attachment | ClusterAttachment:
     return await attach_cluster(settings.data_dir, nodes, **options)
 
 
-async def _reach(db: Database) -> str:
+async def _reach(db: Database, waits: Waits) -> str:
     """Wait until the server executes commands, reporting each failure on standard error; returns its name and version.
 
     A server that loads its data already says its name, and takes scripts.
@@ -74,6 +77,7 @@ async def _reach(db: Database) -> str:
             await versions.current(db)  # refused while data is loaded
         except Unavailable as error:
             print(f"perch: Redis cannot be reached ({error}); next try in {pause:g} s", file=sys.stderr, flush=True)  # noqa: T201  the operator waits for it
+            waits(f"Redis cannot be reached: {error}".__str__)
             await asyncio.sleep(pause)
             pause = min(pause * 2, longest)
         else:
