@@ -50,20 +50,21 @@ def transport(settings: Settings) -> Transport:
     """Return a transport of its own to the server of SMTP_URL, or to files without one."""
     if settings.smtp_url:
         return SmtpTransport(smtp.read(settings.smtp_url), settings)
-    return FileTransport(settings.data_dir / "mail")
+    return FileTransport(settings.data_dir / "mail", settings.mail_files_kept)
 
 
 class FileTransport:
-    """Writes each mail to a file. The log has the path, and not the text, which may contain a token."""
+    """Writes each mail to a file, and removes the oldest ones. The log has the path, not the text with its token."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, kept: int) -> None:
+        self._folder, self._kept = folder, kept
 
     async def send(self, mail: int, message: EmailMessage) -> None:
         """Write one mail; a repetition replaces the file. Raises Away for a folder that cannot be written."""
         path = self._folder / f"{mail}.eml"
         try:
             await asyncio.to_thread(_write, path, message.as_bytes())
+            await asyncio.to_thread(_remove_oldest, self._folder, self._kept)
         except OSError as error:
             raise Away(f"{path.parent}: {error.strerror}") from error
         log.info("mail_written", mail=mail, path=str(path.resolve()))
@@ -81,6 +82,13 @@ def _write(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def _remove_oldest(folder: Path, kept: int) -> None:
+    """Remove all but the newest mails. Their names are ids, which rise with time."""
+    numbers = sorted(int(file.stem) for file in folder.glob("*.eml") if file.stem.isdecimal())
+    for number in numbers[:-kept]:
+        (folder / f"{number}.eml").unlink(missing_ok=True)  # other processes remove them, too
 
 
 class SmtpTransport:

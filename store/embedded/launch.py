@@ -29,7 +29,6 @@ HOLDERS_LOCK = "holders.lock"
 SUPERVISOR_LOCK = "supervisor.lock"
 _STORE_LOCK = "store.lock"
 LOCKS = (HOLDERS_LOCK, SUPERVISOR_LOCK, _STORE_LOCK)
-_LOG = "store.log"
 _PORT = "port"  # file with the port that a node had last
 _GAVE_UP = 1  # Exit status of a supervisor.
 _POLL_SECONDS = 0.02  # Time between two tries to lock `store.lock` while an orphaned server runs.
@@ -121,15 +120,15 @@ class Launch:
         self._listener.join()
         if self._refusal:
             return self._refusal
-        with (self._data_dir / _LOG).open("rb") as file:
+        with (self._data_dir / supervisor.LOG).open("rb") as file:
             file.seek(self._log_start)
             lines = file.read().decode(errors="replace").splitlines()
         warnings = [line.partition(_WARNING)[2] for line in lines if _WARNING in line]
         reason = warnings[-1].strip() if warnings else "the server says nothing"
         full = "; the disk is full" if shutil.disk_usage(self._data_dir).free < _LEAST_ROOM_BYTES else ""
         return (
-            f"{self._data_dir}: the embedded store does not start: {reason}{full}; {_LOG} says more; if the data are "
-            f"damaged, a backup of {append_only_file.FOLDER} can take their place"
+            f"{self._data_dir}: the embedded store does not start: {reason}{full}; {supervisor.LOG} says more; if the "
+            f"data are damaged, a backup of {append_only_file.FOLDER} can take their place"
         )
 
 
@@ -159,7 +158,8 @@ def _stop_orphan(place: StoreLocation, store_lock: int) -> None:
 
 
 def _launch(data_dir: Path, locks: tuple[int, ...], arguments: list[str]) -> Launch:
-    with open(data_dir / _LOG, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as server_log:
+    supervisor.begin_log(str(data_dir))
+    with open(data_dir / supervisor.LOG, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as server_log:
         log_start = server_log.tell()
         process = subprocess.Popen(  # noqa: S603  own script, own arguments
             [sys.executable, "-I", "-S", supervisor.__file__, *arguments],
@@ -187,7 +187,7 @@ def _server_command(place: StoreLocation, options: StartOptions) -> list[str]:
         "unixsocket": str(place.socket),
         "unixsocketperm": "700",
         "dir": str(place.data_dir),
-        "logfile": str(place.data_dir / _LOG),
+        "logfile": str(place.data_dir / supervisor.LOG),
         "appendfsync": options.appendfsync,
         "aof-load-truncated": "no",  # the supervisor cuts off a damaged end, and saves it
         "aof-use-rdb-preamble": "yes",

@@ -13,7 +13,8 @@ If the server cannot load its data, `append_only_file.py` checks the files. Once
 server is started again.
 With less than LEAST_FREE bytes of free disk space, the server refuses writes. It would answer a write whose append
 to the log fails, and lose it if it is killed then.
-Messages go to standard error, which is the server's log file. Each check's outcome goes to standard output, and so does
+Messages go to standard error, which is the server's log file. It begins anew above a size, and the one before is kept.
+Each check's outcome goes to standard output, and so does
 a change between too little disk space and enough.
 """
 
@@ -45,6 +46,10 @@ _LONGEST_PAUSE_SECONDS = 5.0
 _STEADY_SECONDS = 10.0  # A run of this length resets the pause.
 _STARTS = 3  # Failures in a row before giving up, if the store has never started. A caller waits for the error.
 _DISK_SECONDS = 0.1  # Time between two looks at the free disk space. It must not be filled within it.
+LOG = "store.log"  # The server's log, in the working directory.
+LOG_BYTES = 10 << 20  # A larger log becomes the one before, under the second name.
+_LOG_BEFORE = f"{LOG}.1"
+_LOG_SECONDS = 1.0  # Time between two looks at its size.
 _REPLICAS = "min-replicas-to-write"
 _CHECK = "append_only_file.py"  # In this file's folder.
 _CUT, _REFUSED = 3, 4  # Exit statuses of the check.
@@ -84,6 +89,15 @@ def password_in(passwords: str) -> str:
         return next(line.split()[1] for line in file if line.startswith("requirepass "))
 
 
+def begin_log(folder: str) -> bool:
+    """Keep a log that is too large as the one before; return whether it was. Raises OSError."""
+    log = f"{folder}/{LOG}"
+    is_large = os.path.exists(log) and os.path.getsize(log) > LOG_BYTES  # noqa: PTH110, PTH202  without pathlib
+    if is_large:
+        os.replace(log, f"{folder}/{_LOG_BEFORE}")  # noqa: PTH105  without pathlib
+    return is_large
+
+
 def is_loading(reply: str) -> bool:
     """Return whether a reply says that the server is still loading its data."""
     return reply.startswith("-LOADING")
@@ -114,6 +128,7 @@ class _Supervisor:
 
     def run(self) -> int:
         threading.Thread(target=self._stop_after_last_holder, daemon=True).start()
+        threading.Thread(target=self._watch_log, daemon=True).start()
         if self._least_free:
             threading.Thread(target=self._watch_disk, daemon=True).start()
         failures, allowed, pause = 0, _STARTS, _FIRST_PAUSE_SECONDS
@@ -158,6 +173,15 @@ class _Supervisor:
                     server.wait(_POLL_SECONDS)
         _report(f"the server ended with status {server.wait()}")
         return ready, server.returncode
+
+    def _watch_log(self) -> None:
+        """Begin a new log whenever the present one is too large. The server opens it by its name for each line."""
+        while not self._stopping.wait(_LOG_SECONDS):
+            with contextlib.suppress(OSError):
+                if begin_log("."):
+                    log = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                    os.dup2(log, sys.stderr.fileno())
+                    os.close(log)
 
     def _is_low(self) -> bool:
         return self._least_free > 0 and _free_bytes() < self._least_free

@@ -89,6 +89,7 @@ class Settings(TracingSettings):
         "`DATA_DIR/mail`",
         is_secret=True,
     )
+    mail_files_kept: int = setting(1_000, "newest mails kept in `DATA_DIR/mail` without `SMTP_URL`", least=1)
     mail_from: str = setting("Perch <perch@localhost>", "the sender of mails, a name and an address or an address")
     public_url: str = setting(
         "", "what links in mails begin with, such as https://example.org; unset: `HOST` and `PORT`"
