@@ -142,13 +142,13 @@ def _given_up(db: Database, key: str) -> str:
     return keys.given_up(hmac.digest(db.settings.secret_key.encode(), (_GIVEN_UP + key).encode(), "sha256").hex())
 
 
-def keep_name(name: str, member: int, ttl: int = 0) -> Command:
+def keep_name(name: str, member: int, ttl: int = 0, mistaken: str = "") -> Command:
     """Return the command that makes a login or e-mail permanent, or lets it expire.
 
     `name` is its key, and `ttl` is in seconds. The command does nothing, and replies 0, when the name belongs to
-    another member.
+    another member, unless `mistaken` says that the holder has another name.
     """
-    return script("keep_name", name=name, member=member, ttl=ttl)
+    return script("keep_name", name=name, member=member, ttl=ttl, mistaken=mistaken)
 
 
 async def former_logins(db: Database, member: int) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from store import keys
-from store.client.database import Command, Database
+from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import UserField
 
@@ -23,7 +23,12 @@ async def unmark(db: Database, member: int, job: int) -> None:
 
 
 async def _mark(db: Database, step: str, member: int, job: int) -> None:
-    await db.call("mark_big", big=keys.big(), big_version=keys.big_version(), step=step, member=member, job=job)
+    await db.ask(mark_command(step, member, job))
+
+
+def mark_command(step: str, member: int, job: int) -> Command:
+    """Return the command of `mark`, with the step `add`, or of `unmark`, with `remove`."""
+    return script("mark_big", big=keys.big(), big_version=keys.big_version(), step=step, member=member, job=job)
 
 
 async def is_current(db: Database, member: int, reach: str) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from resolvers.operation.inputs import batches
@@ -31,19 +32,22 @@ from resolvers.upkeep.invariants import (
     relationships,
     replies,
 )
-from resolvers.upkeep.invariants.findings import Check, Finding
-from resolvers.upkeep.invariants.homes import home_bounds, homes_equal, read_marks
+from resolvers.upkeep.invariants.findings import Check, Finding, examine
+from resolvers.upkeep.invariants.forms import wellformed
+from resolvers.upkeep.invariants.homes import home_bounds, homes_equal, read_marks, stateless
 from store import jobs
 from store.client.database import Database
 from store.pictures.images import MESSAGE, STATUS, USER
 from store.upkeep.counters import recount_member, recount_post
 from store.upkeep.kinds import Kind
+from store.upkeep.malformed import UNREADABLE, run_repairs
 from store.upkeep.scanning import KeyBatch, scan, sort
 
 CHECKED = 250  # entities checked per step
 REPAIRED = 100  # findings repaired per round trip
 SHOWN = 100  # findings printed
 
+SiteCheck = Callable[[Database, KeyBatch], Awaitable[list[Finding]]]  # of keys that have no owner
 Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
 CHECKS: dict[Kind, tuple[Check, ...]] = {
@@ -59,6 +63,7 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.STATUS: (posts.statuses, replies.listed, orphans.posts, group_timelines.posts, pictures.copies(STATUS)),
     Kind.PROFILE: (posts.profiles,),
     Kind.REPOSTED: (posts.reposted,),
+    Kind.HIDDEN: (posts.hidden,),
     Kind.LIKES: (lists.hanging(Kind.LIKES), orphans.likes),
     Kind.COMMENTS: (lists.hanging(Kind.COMMENTS), lists.listed(Kind.COMMENTS)),
     Kind.QUOTES: (lists.hanging(Kind.QUOTES), lists.listed(Kind.QUOTES)),
@@ -75,9 +80,10 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.CONVERSATION_STATE: (conversations.owners, conversations.listed),
     Kind.UNREAD_CONVERSATIONS: (conversations.owners, conversations.listed),
     Kind.MESSAGE_LOG: (conversations.owners,),
+    Kind.HOME: (stateless,),
     Kind.HOME_STATE: (home_bounds,),
     Kind.HOME_READ: (read_marks,),
-    Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications, notifications.likes),
+    Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications),
     Kind.WITHDRAWN_NOTIFICATIONS: (notifications.owners,),
     Kind.NOTIFICATION_STATE: (notifications.owners,),
     Kind.MENTIONS: (notifications.owners, notifications.mentions),
@@ -164,18 +170,23 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
         progress(batch.count)
     chosen = owners if homes is None else random.Random(seed).sample(owners, min(homes, len(owners)))  # noqa: S311
     for some in batches(chosen, CHECKED):
-        findings += await homes_equal(db, some)
+        findings += await examine(partial(homes_equal, db), some, Kind.HOME.key)
     again = await _confirm(db, findings)
     backlog, dead = await jobs.backlog(db)
     return Report(again, seen, len(chosen), backlog, dead, await objects.listed(db))
 
 
 async def repair(db: Database, findings: Sequence[Finding]) -> int:
-    """Run the repairs of findings; returns how many have one. Each is idempotent, and none undoes live changes."""
-    mendable = [finding for finding in findings if finding.repair]
-    for batch in batches(mendable, REPAIRED):
-        await db.ask(*(command for finding in batch for command in finding.repair))
-    return len(mendable)
+    """Run the repairs of findings; returns how many were done. Each is idempotent, and none undoes live changes.
+
+    A repair that a malformed value stops is not done. It may be in the next round, once that value is mended.
+    """
+    done = 0
+    for batch in batches([finding for finding in findings if finding.repair], REPAIRED):
+        commands = [command for finding in batch for command in finding.repair]
+        stopped = iter(await run_repairs(db, commands))
+        done += sum(True not in [next(stopped) for _ in finding.repair] for finding in batch)
+    return done
 
 
 async def remove_orphans(db: Database, report: Report) -> int:
@@ -205,29 +216,61 @@ async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
         return []
     touched = sort(list(dict.fromkeys(finding.key for finding in findings)))
     again = await _check(db, touched)
-    again += await homes_equal(db, touched.of(Kind.HOME))
     # A key may be checked together with another one (sources with their home), and the finding has that one's name.
-    again += await home_bounds(db, touched.of(Kind.HOME, Kind.SOURCES))
+    for check, owners in ((homes_equal, touched.of(Kind.HOME)), (home_bounds, touched.of(Kind.HOME, Kind.SOURCES))):
+        again += await examine(partial(check, db), owners, Kind.HOME.key)
     first = set(findings)
     return [finding for finding in dict.fromkeys(again) if finding in first]
 
 
 async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     findings: list[Finding] = []
+    unreadable: set[str] = set()
+    for some in batches(found.keys, CHECKED):
+        malformed, these = await wellformed(db, some)
+        findings += malformed
+        unreadable |= these
+    if unreadable:
+        found = sort([key for key in found.keys if key not in unreadable])
     for kind, owners in found.owners.items():
         for check in CHECKS.get(kind, ()):
             for batch in batches(owners, CHECKED):
-                findings += await check(db, batch)
+                findings += await examine(partial(check, db), batch, kind.key)
+    for of_site in SITE_CHECKS:
+        findings += await _examine_batch(of_site, db, found)
+    return findings
+
+
+async def _examine_batch(check: SiteCheck, db: Database, found: KeyBatch) -> list[Finding]:
+    try:
+        return await check(db, found)
+    except UNREADABLE:
+        return await examine(lambda keys: check(db, sort(keys)), found.keys, str)
+
+
+async def _timelines(db: Database, found: KeyBatch) -> list[Finding]:
+    findings: list[Finding] = []
     for timeline in found.timelines:
         findings += await lists.timeline_entries(db, timeline.listed, timeline.size(db.settings))
     for timeline in found.rankings:
         findings += await importance.ranked_entries(db, timeline)
-    findings += await conversations.hanging(db, found)
-    findings += await promotions.promotions(db, found)
-    findings += await groups.directory(db, found)
-    findings += await names.left_over(db, found)
-    findings += await moderation.lists(db, found)
-    findings += await mails.waiting(db, sorted(found.partitions_with_mail))
-    findings += await pictures.waiting(db, sorted(found.partitions_with_uploads))
-    findings += await orphans.names(db, found.logins_and_emails)
     return findings
+
+
+async def _waiting(db: Database, found: KeyBatch) -> list[Finding]:
+    return await mails.waiting(db, sorted(found.partitions_with_mail)) + await pictures.waiting(
+        db, sorted(found.partitions_with_uploads)
+    )
+
+
+SITE_CHECKS: tuple[SiteCheck, ...] = (
+    _timelines,
+    _waiting,
+    conversations.hanging,
+    members.big,
+    promotions.promotions,
+    groups.directory,
+    names.left_over,
+    moderation.lists,
+    orphans.names,
+)

@@ -11,17 +11,24 @@ from store.ids import partition
 from store.keys import groups, members, messaging, moderation, pictures, posts, site
 
 _EXAMPLE_PARTITION = 209
+_STEM = re.compile(r"[a-z:-]+")
 _KINDS = ("string", "hash", "list", "set", "zset", "stream")
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A documented kind of key: its form as shown, a pattern that matches it, its type and its meaning."""
+    """A documented kind of key: its name, its form as shown, a pattern that matches it, its type and its meaning."""
 
+    name: str  # of the function that builds the key
     shown: str
     pattern: re.Pattern[str]
     kind: str
     meaning: str
+
+    @property
+    def stem(self) -> str:
+        """The common beginning of all keys of the kind. Kinds with the same stem have the same type."""
+        return _STEM.match(self.shown)[0]  # type: ignore[index]
 
 
 def described() -> list[Described]:
@@ -41,8 +48,7 @@ def _functions(module: ModuleType) -> list[FunctionType]:
     return sorted(own, key=lambda f: f.__code__.co_firstlineno)
 
 
-def _describe(function: object, kind: str, meaning: str) -> Described:
-    assert callable(function)
+def _describe(function: FunctionType, kind: str, meaning: str) -> Described:
     examples: dict[str, int | str] = {}
     for number, (name, parameter) in enumerate(inspect.signature(function).parameters.items(), 1):
         if parameter.annotation == "int":
@@ -55,7 +61,7 @@ def _describe(function: object, kind: str, meaning: str) -> Described:
         if name != "p":
             pattern = pattern.replace(re.escape(str(example)), r"\d+" if isinstance(example, int) else r".+")
             shown = shown.replace(str(example), name.upper())
-    return Described(shown, re.compile(pattern, re.DOTALL), kind, meaning)
+    return Described(function.__name__, shown, re.compile(pattern, re.DOTALL), kind, meaning)
 
 
 def _example(number: int) -> int:

@@ -183,7 +183,7 @@ async def replace(db: Database, holder: tuple[str, int, str], old: Sequence[Imag
         MESSAGE: (keys.message, MessageField.IMAGES),
     }[kind]
     old_text, new_text = write_images(old), write_images(new)
-    return bool(await db.call("replace_images", holder=key(number), field=field, old=old_text, new=new_text))
+    return bool(await db.call("replace_field", record=key(number), field=field, old=old_text, new=new_text))
 
 
 async def link_works(db: Database, image: int, name: str, version: int) -> bool:

@@ -47,7 +47,7 @@ def drop(comment: CommentPlace) -> Command:
 
 
 class CommentAuthor(Struct, frozen=True):
-    """A comment, and whether its author exists and the index of authors names them."""
+    """A comment, and whether its author exists, the post's index names them, and their index names the post."""
 
     id: int
     key: str
@@ -58,12 +58,13 @@ class CommentAuthor(Struct, frozen=True):
 
 
 async def authors(db: Database, comments: Sequence[int]) -> list[CommentAuthor]:
-    """Return the existing comments among some ids, with their authors. Three round trips."""
+    """Return the existing comments among some ids, with their authors. Four round trips."""
     wanted = (CommentField.AUTHOR, CommentField.POST)
     replies = await db.ask(*(("HMGET", keys.comment(comment), *wanted) for comment in comments))
     found = [(c, int(post), int(author)) for c, (author, post) in zip(comments, replies, strict=True) if author]
     exists = await existing(db, Kind.USER, {author for _, _, author in found})
     indexed = await db.ask(*(("ZSCORE", keys.commenters(post), comment) for comment, post, _ in found))
+    discussed = await db.ask(*(("ZSCORE", keys.discussed(author), post) for _, post, author in found))
     return [
         CommentAuthor(
             comment,
@@ -71,9 +72,9 @@ async def authors(db: Database, comments: Sequence[int]) -> list[CommentAuthor]:
             post,
             author,
             author_exists=author in exists,
-            is_indexed=by is not None and int(by) == author,
+            is_indexed=by is not None and int(by) == author and place is not None,
         )
-        for (comment, post, author), by in zip(found, indexed, strict=True)
+        for (comment, post, author), by, place in zip(found, indexed, discussed, strict=True)
     ]
 
 

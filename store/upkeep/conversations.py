@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from store import conversations, keys
-from store.client.database import Command, Database
+from store.client.database import Command, Database, script
 from store.conversations import entries
 from store.conversations.records import Conversation, Participant, State
 from store.ids import partition
@@ -19,13 +19,17 @@ _LISTS = (keys.conversations, keys.conversation_state, keys.unread_conversations
 
 
 class Stored(Struct, frozen=True):
-    """A conversation with its messages: the sender of each, None for one without a record, and what each list has."""
+    """A conversation with its messages: the sender of each, None for one without a record, and what each list has.
+
+    `written` are the senders as the records have them, "" for one that lacks it; 0 stands for one that is no number.
+    """
 
     record: Conversation
     holder: str | None  # the conversation that the set of members has
     digest: str
     senders: dict[int, int | None]  # of the listed messages
     sent: dict[int, set[int]]  # messages listed for each member
+    written: dict[int, str]
 
 
 async def stored(db: Database, ids: Sequence[int]) -> list[Stored]:
@@ -33,24 +37,25 @@ async def stored(db: Database, ids: Sequence[int]) -> list[Stored]:
     replies = await db.ask(*map(conversations.conversation_command, ids))
     fields = {one: read_pairs(reply) for one, reply in zip(ids, replies, strict=True) if reply}
     records = [record for one in fields if (record := Conversation.read(one, fields[one]))]
-    lists = iter(await db.ask(*(command for record in records for command in _list_commands(record, fields))))
+    lists = iter(await db.ask(*(command for record in records for command in _list_commands(record))))
     found = []
     for record in records:
         holder, messages = next(lists), list(map(int, next(lists)))
         sent = {member: set(map(int, next(lists))) for member in record.members}
         senders: dict[int, int | None] = dict.fromkeys(messages)
-        found.append(Stored(record, holder, fields[record.id][ConversationField.DIGEST], senders, sent))
+        found.append(Stored(record, holder, fields[record.id].get(ConversationField.DIGEST, ""), senders, sent, {}))
     looks = [(one, message) for one in found for message in one.senders]
-    found_senders = await db.ask(*(("HGET", keys.message(message), MessageField.SENDER) for _, message in looks))
-    for (one, message), sender in zip(looks, found_senders, strict=True):
-        one.senders[message] = int(sender) if sender else None
+    wanted = (MessageField.SENDER, MessageField.CONVERSATION)
+    replies = await db.ask(*(("HMGET", keys.message(message), *wanted) for _, message in looks))
+    for (one, message), (sender, of) in zip(looks, replies, strict=True):
+        one.written[message] = sender or ""
+        one.senders[message] = int(sender) if (sender or "").isdigit() else 0 if sender or of else None
     return found
 
 
-def _list_commands(record: Conversation, fields: dict[int, dict[str, str]]) -> list[Command]:
-    digest = fields[record.id][ConversationField.DIGEST]
+def _list_commands(record: Conversation) -> list[Command]:
     return [
-        ("GET", keys.conversation_of(partition(record.id), digest)),
+        ("GET", keys.conversation_of(partition(record.id), conversations.digest_of(record.members))),
         ("ZRANGE", keys.messages(record.id), 0, -1),
         *(("ZRANGE", keys.sent(record.id, member), 0, -1) for member in record.members),
     ]
@@ -58,7 +63,18 @@ def _list_commands(record: Conversation, fields: dict[int, dict[str, str]]) -> l
 
 def hold(one: Stored) -> Command:
     """Return the command that makes a conversation the one of its members."""
-    return ("SET", keys.conversation_of(partition(one.record.id), one.digest), one.record.id)
+    return ("SET", keys.conversation_of(partition(one.record.id), right_digest(one)), one.record.id)
+
+
+def right_digest(one: Stored) -> str:
+    """Return the digest of a conversation's members."""
+    return conversations.digest_of(one.record.members)
+
+
+def correct_digest(one: Stored) -> Command:
+    """Return the command that stores the digest of a conversation's members."""
+    record, field = keys.conversation(one.record.id), ConversationField.DIGEST
+    return script("replace_field", record=record, field=field, old=one.digest, new=right_digest(one))
 
 
 def unlist(one: Stored, message: int) -> list[Command]:
@@ -66,6 +82,12 @@ def unlist(one: Stored, message: int) -> list[Command]:
     conversation = one.record.id
     sent = [("ZREM", keys.sent(conversation, member), message) for member in one.record.members]
     return [("ZREM", keys.messages(conversation), message), *sent]
+
+
+def correct_sender(one: Stored, message: int, sender: int) -> Command:
+    """Return the command that sets the sender of a message to the member whose list has it."""
+    record, field = keys.message(message), MessageField.SENDER
+    return script("replace_field", record=record, field=field, old=one.written[message], new=sender)
 
 
 def resend(one: Stored, message: int, sender: int) -> list[Command]:

@@ -109,12 +109,21 @@ async def entries(db: Database, kind: Kind, groups: Sequence[int]) -> list[Group
     """Return the entries of one list of some groups. Four round trips."""
     replies = await db.ask(*(("ZRANGE", kind.key(group), 0, -1) for group in groups))
     pairs = [(group, int(m)) for group, reply in zip(groups, replies, strict=True) for m in reply]
+    is_invitation = kind is Kind.GROUP_INVITATIONS
     members = await existing(db, Kind.USER, {member for _, member in pairs})
     scores = await db.ask(*(("ZSCORE", _INDEXES[kind].key(member), group) for group, member in pairs))
     replies = await db.ask(*(c for group, member in pairs for c in membership.facts_commands(group, member)))
     facts = membership.read_facts(replies)
     return [
-        GroupEntry(kind, group, member, bool(own[0]), member in members, score is not None, own)
+        GroupEntry(
+            kind,
+            group,
+            member,
+            bool(own[0]),
+            member in members,
+            score is not None and (not is_invitation or score == own[3]),  # both have who invited them
+            own,
+        )
         for (group, member), score, own in zip(pairs, scores, facts, strict=True)
     ]
 

@@ -23,6 +23,7 @@ class Kind(Enum):
     BLOCKED_BY = member(keys.blocked_by)
     PROFILE = member(keys.profile)
     REPOSTED = member(keys.reposted)
+    HIDDEN = member(keys.hidden)
     FAVOURITES = member(keys.favourites)
     HOME = member(keys.home)
     HOME_STATE = member(keys.home_state)

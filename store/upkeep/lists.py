@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from store import keys
 from store.client.database import Command, Database
 from store.keys.fields import StatusField
 from store.records import read_pairs
@@ -68,6 +69,17 @@ def remove(entry: Listed) -> list[Command]:
     counter = _LISTS[entry.kind].counter
     recount = counters.recount_post(entry.post, counter) if counter else []
     return [("ZREM", entry.key, entry.entity), *recount]
+
+
+async def not_indexed(db: Database, likes: Sequence[Listed]) -> list[Listed]:
+    """Return those of some likes whose members' indexes lack the post. One round trip."""
+    scores = await db.ask(*(("ZSCORE", keys.liked(like.entity), like.post) for like in likes))
+    return [like for like, score in zip(likes, scores, strict=True) if score is None]
+
+
+def index(like: Listed) -> Command:
+    """Return the command that adds a post to the index of what a member likes."""
+    return ("ZADD", keys.liked(like.entity), like.post, like.post)
 
 
 async def without_post(db: Database, kind: Kind, posts: Sequence[int]) -> list[str]:

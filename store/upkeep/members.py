@@ -9,10 +9,11 @@ from msgspec import Struct
 from store import account_names, keys
 from store.client.database import Command, Database
 from store.keys.fields import CredentialsField, UserField
-from store.records import Fields, read_pairs
+from store.records import Entry, Fields, read_entries, read_pairs
 from store.upkeep import counters
 from store.upkeep.counters import Counts
 
+BIG = keys.big()
 _OF_TWO_FACTOR = CredentialsField.TOTP_STEP, CredentialsField.RECOVERY_CODES
 
 
@@ -26,6 +27,7 @@ class MemberFacts(Struct, frozen=True):
     login: str
     email: str | None  # None without credentials, "" for a member who lost an address that they never verified
     two_factor_left: tuple[str, ...]  # fields that belong to a second factor, where there is none
+    big_since: int | None  # the change that made them a big author; None for all other members
 
 
 class NameFacts(Struct, frozen=True):
@@ -35,6 +37,7 @@ class NameFacts(Struct, frozen=True):
     key: str
     holder: int | None
     is_permanent: bool
+    is_contested: bool  # whether another member holds it whose own name it is
 
 
 async def members(db: Database, ids: Sequence[int]) -> list[MemberFacts]:
@@ -50,6 +53,7 @@ async def members(db: Database, ids: Sequence[int]) -> list[MemberFacts]:
 
 
 def _facts(member: int, fields: Fields, credentials: Fields, totals: Counts) -> MemberFacts:
+    reach, _, since = fields.get(UserField.REACH, "").partition(":")
     left = () if CredentialsField.TOTP_SALT in credentials else _OF_TWO_FACTOR
     return MemberFacts(
         id=member,
@@ -59,7 +63,22 @@ def _facts(member: int, fields: Fields, credentials: Fields, totals: Counts) -> 
         login=fields[UserField.LOGIN],
         email=credentials.get(CredentialsField.EMAIL),
         two_factor_left=tuple(name for name in left if name in credentials),
+        big_since=int(since) if reach == "big" else None,
     )
+
+
+async def not_among_big(db: Database, found: Sequence[MemberFacts]) -> list[MemberFacts]:
+    """Return those of some members who are big authors, and whom the list of these lacks. One round trip."""
+    big = [facts for facts in found if facts.big_since is not None]
+    scores = await db.ask(*(("ZSCORE", keys.big(), facts.id) for facts in big))
+    return [facts for facts, score in zip(big, scores, strict=True) if score is None]
+
+
+async def strangers_among_big(db: Database) -> list[Entry]:
+    """Return the entries of the list of big authors who are neither that nor about to be. Two round trips."""
+    entries = read_entries(await db.one("ZRANGE", keys.big(), 0, -1, "WITHSCORES"))
+    reaches = await db.ask(*(("HGET", keys.user(entry.entity), UserField.REACH) for entry in entries))
+    return [entry for entry, reach in zip(entries, reaches, strict=True) if reach is None]
 
 
 def drop_two_factor(member: int) -> Command:
@@ -68,20 +87,42 @@ def drop_two_factor(member: int) -> Command:
 
 
 async def names(db: Database, found: Sequence[MemberFacts]) -> list[NameFacts]:
-    """Return the facts about the logins and e-mail addresses of some members. Two round trips."""
+    """Return the facts about the logins and e-mail addresses of some members. Two or three round trips."""
     owned = [(facts.id, keys.login(facts.login.lower())) for facts in found]
     owned += [(facts.id, keys.email(facts.email.lower())) for facts in found if facts.email]
     holders = await db.ask(*(("GET", key) for _, key in owned))
     lives = await db.ask(*(("TTL", key) for _, key in owned))
+    others = {
+        int(holder) for (member, _), holder in zip(owned, holders, strict=True) if holder and int(holder) != member
+    }
+    theirs = await _own_names(db, sorted(others))
     return [
-        NameFacts(member, key, int(holder) if holder else None, is_permanent=life < 0)
+        NameFacts(member, key, int(holder) if holder else None, life < 0, key in theirs.get(int(holder or 0), ()))
         for (member, key), holder, life in zip(owned, holders, lives, strict=True)
     ]
 
 
+async def _own_names(db: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Return the keys of the login and the e-mail address that each member has by their record. One round trip."""
+    looks = [
+        look
+        for member in ids
+        for look in (
+            ("HGET", keys.user(member), UserField.LOGIN),
+            ("HGET", keys.credentials(member), CredentialsField.EMAIL),
+        )
+    ]
+    replies = iter(await db.ask(*looks))
+    return {
+        member: (keys.login((login or "").lower()), keys.email((email or "").lower()))
+        for member, login, email in zip(ids, replies, replies, strict=True)
+    }
+
+
 def keep_name(name: NameFacts) -> Command:
-    """Return the command that makes a name its member's for good, unless another member holds it."""
-    return account_names.keep_name(name.key, name.member)
+    """Return the command that makes a name its member's for good, unless it is another member's own."""
+    mistaken = "" if name.is_contested or name.holder is None else str(name.holder)
+    return account_names.keep_name(name.key, name.member, mistaken=mistaken)
 
 
 async def permanent_holders(db: Database, names: Sequence[str]) -> dict[str, int]:

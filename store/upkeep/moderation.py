@@ -10,7 +10,7 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database
 from store.ids import first_of
-from store.keys.fields import CaseField, EvidenceField, LogHeadField, ReportField
+from store.keys.fields import CaseField, EvidenceField, LogHeadField, ModerationActField, ReportField
 from store.moderation.log import kept_seconds
 from store.moderation.records import ReportState, read_messages
 from store.records import Entry, read_entries, read_pairs
@@ -107,11 +107,13 @@ def unlist(cases_list: str, case: int) -> Command:
 
 
 class ReportFacts(Struct, frozen=True):
-    """A report, and whether its case lists it."""
+    """A report, and whether its case exists and lists it, or another one by the same member."""
 
     id: int
-    exists: bool
-    is_listed: bool
+    case: int  # 0 without the report
+    reporter: str
+    has_case: bool
+    listed: int | None  # the member's report in the case
 
     @property
     def key(self) -> str:
@@ -122,11 +124,24 @@ class ReportFacts(Struct, frozen=True):
 async def reports(db: Database, ids: Sequence[int]) -> list[ReportFacts]:
     """Return the facts about some reports, existing or not. Two round trips."""
     found = await db.ask(*(("HMGET", keys.report(report), ReportField.CASE, ReportField.REPORTER) for report in ids))
-    scores = await db.ask(*(("ZSCORE", keys.case_reports(int(case or 0)), reporter or 0) for case, reporter in found))
-    return [
-        ReportFacts(report, case is not None, score is not None and int(score) == report)
-        for report, (case, _), score in zip(ids, found, scores, strict=True)
+    looks = [
+        look
+        for case, reporter in found
+        for look in (
+            ("ZSCORE", keys.case_reports(int(case or 0)), reporter or 0),
+            ("EXISTS", keys.case(int(case or 0))),
+        )
     ]
+    replies = iter(await db.ask(*looks))
+    return [
+        ReportFacts(report, int(case or 0), reporter or "", bool(has_case), _number(score))
+        for report, (case, reporter), score, has_case in zip(ids, found, replies, replies, strict=True)
+    ]
+
+
+def list_report(report: ReportFacts) -> Command:
+    """Return the command that lists a report in its case."""
+    return ("ZADD", keys.case_reports(report.case), "NX", report.id, report.reporter)
 
 
 async def reports_of(db: Database, case: int) -> list[Entry]:
@@ -189,6 +204,11 @@ async def acts(db: Database, ids: Sequence[int]) -> list[ActFacts]:
 def read_entries_by_score(reply: Sequence[str]) -> int:
     """Return the score of the one entry of a reply WITHSCORES, 0 without one."""
     return int(reply[1]) if reply else 0
+
+
+async def digest_of(db: Database, act: int) -> str:
+    """Return the digest of an act, "" without it. One round trip."""
+    return await db.one("HGET", keys.moderation_act(act), ModerationActField.DIGEST) or ""
 
 
 async def head(db: Database) -> tuple[str, int]:

@@ -13,6 +13,7 @@ from store.media import Form, Stored
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.pictures import UploadState
 from store.upkeep.kinds import Kind
+from store.upkeep.malformed import UNREADABLE
 
 ORPHAN_AGE = timedelta(days=2)  # A younger object may belong to a record that is about to be written.
 SHOWN = (Form.LARGE, Form.SMALL)
@@ -37,10 +38,21 @@ def correct_bytes(image: int, size: int) -> Command:
 
 
 async def unowned(db: Database, listed: Sequence[Stored]) -> list[Stored]:
-    """Return those of some objects that no record names. One round trip."""
+    """Return those of some objects that no record names. An unreadable record may name any of them. One round trip."""
     images = [_image(one.path) for one in listed]
-    owners = {record.id: record for record in await records(db, sorted({image for image in images if image}))}
-    return [one for one, image in zip(listed, images, strict=True) if not _belongs(one, owners.get(image))]
+    owners: dict[int, Upload | None] = {}
+    unreadable: set[int] = set()
+    wanted = sorted({image for image in images if image})
+    for image, reply in zip(wanted, await db.run(list(map(read_command, wanted))), strict=True):
+        try:
+            (owners[image],) = read_uploads([image], [reply])
+        except UNREADABLE:
+            unreadable.add(image)
+    return [
+        one
+        for one, image in zip(listed, images, strict=True)
+        if image not in unreadable and not _belongs(one, owners.get(image))
+    ]
 
 
 def _image(path: str) -> int:

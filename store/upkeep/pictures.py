@@ -127,7 +127,7 @@ def mend_copies(found: Copies) -> list[Command]:
     kind, number, field = found.holder
     right = write_images(found.right)
     commands: list[Command] = [
-        script("replace_images", holder=found.key, field=field, old=write_images(found.stored), new=right)
+        script("replace_field", record=found.key, field=field, old=write_images(found.stored), new=right)
     ]
     for image in found.unlinked:
         commands += [

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from store import keys
+from store import posts as live
 from store.client.database import Command, Database
 from store.keys.fields import StatusField, UserField
 from store.records import Post, Published, Repost, read_pairs, read_post
@@ -17,22 +18,24 @@ from store.upkeep.kinds import Kind, existing
 
 
 class PostFacts(Struct, frozen=True):
-    """A post's counters, and the totals that they should equal; whether its author's profile lists it."""
+    """A post's counters, and the totals that they should equal; which of its author's lists have it."""
 
     post: Post
     key: str
     counters: Counts
     totals: Counts
     is_in_profile: bool
+    is_among_hidden: bool
 
 
 async def posts(db: Database, ids: Sequence[int]) -> list[PostFacts]:
-    """Return the facts about the existing posts among some ids. Three round trips."""
+    """Return the facts about the existing posts among some ids. Four round trips."""
     totals = await counters.totals_of_posts(db, ids)
     replies = await db.ask(*(("HGETALL", keys.status(post)) for post in ids))
     fields = {post: read_pairs(reply) for post, reply in zip(ids, replies, strict=True)}
     records = [record for post in ids if (record := read_post(post, fields[post]))]
     places = await db.ask(*(("ZSCORE", keys.profile(record.author), _profile_entry(record)) for record in records))
+    hidden = await db.ask(*(("ZSCORE", keys.hidden(record.author), record.id) for record in records))
     return [
         PostFacts(
             record,
@@ -40,8 +43,9 @@ async def posts(db: Database, ids: Sequence[int]) -> list[PostFacts]:
             counters.stored(fields[record.id], counters.OF_POST),
             totals[record.id],
             is_in_profile=place is not None,
+            is_among_hidden=apart is not None,
         )
-        for record, place in zip(records, places, strict=True)
+        for record, place, apart in zip(records, places, hidden, strict=True)
     ]
 
 
@@ -57,10 +61,55 @@ def add_to_profile(post: Post) -> list[Command]:
     return [add, *counters.recount_member(post.author, UserField.POSTS)]
 
 
+def correct_hidden(post: Post) -> list[Command]:
+    """Return the commands that make a member's list of hidden posts agree with a post, and recount their posts."""
+    change = ("ZADD", keys.hidden(post.author), post.id, post.id)
+    undo = ("ZREM", keys.hidden(post.author), post.id)
+    return [change if post.is_hidden else undo, *counters.recount_member(post.author, UserField.POSTS)]
+
+
+async def strangers_hidden(db: Database, members: Sequence[int]) -> list[tuple[int, int]]:
+    """Return member and post where a list of hidden posts has one that is gone or another's. Two round trips."""
+    replies = await db.ask(*(("ZRANGE", keys.hidden(member), 0, -1) for member in members))
+    pairs = [(member, int(post)) for member, reply in zip(members, replies, strict=True) for post in reply]
+    written = await db.ask(*(("HGET", keys.status(post), StatusField.AUTHOR) for _, post in pairs))
+    return [pair for pair, author in zip(pairs, written, strict=True) if author != str(pair[0])]
+
+
+def remove_from_hidden(member: int, post: int) -> list[Command]:
+    """Return the commands that remove a post from a member's list of hidden ones, and recount their posts."""
+    return [("ZREM", keys.hidden(member), post), *counters.recount_member(member, UserField.POSTS)]
+
+
 async def authors(db: Database, ids: Sequence[int]) -> dict[int, int]:
     """Return the author of each existing post. One round trip."""
     replies = await db.ask(*(("HGET", keys.status(post), StatusField.AUTHOR) for post in ids))
     return {post: int(author) for post, author in zip(ids, replies, strict=True) if author}
+
+
+async def unlisted_reposts(db: Database, posts: Sequence[Post]) -> list[Repost]:
+    """Return the reposts and quotes among some posts that their original lacks, though it exists. Two round trips."""
+    reposts = [post for post in posts if isinstance(post, Repost) and not post.is_hidden]
+    originals = await existing(db, Kind.STATUS, {post.original_id for post in reposts})
+    asked = [post for post in reposts if post.original_id in originals]
+    places = await db.ask(
+        *(
+            ("ZSCORE", keys.reposts(post.original_id), post.author)
+            if post.is_plain
+            else ("ZSCORE", keys.quotes(post.original_id), post.id)
+            for post in asked
+        )
+    )
+    return [post for post, place in zip(asked, places, strict=True) if place is None]
+
+
+def relist_repost(db: Database, post: Repost) -> list[Command]:
+    """Return the commands that list a repost or quote at its original again."""
+    original, plain = post.original_id, post.is_plain
+    if not plain:
+        return live.relist_quote_commands(db, original, post.id, post.author)
+    ended = ("DEL", keys.withdrawn(original, post.id))
+    return [ended, live.list_repost_command(db, original, post.id, post.author, plain=plain)]
 
 
 class ProfileEntry(Struct, frozen=True):
@@ -94,7 +143,7 @@ def remove_from_profile(entry: ProfileEntry) -> list[Command]:
 
 
 class IndexedRepost(Struct, frozen=True):
-    """An entry of a member's index of plain reposts."""
+    """An entry of a member's index of plain reposts, and whether there is such a repost."""
 
     key: str
     original: int
@@ -110,8 +159,13 @@ async def reposted(db: Database, members: Sequence[int]) -> list[IndexedRepost]:
         for member, reply in zip(members, replies, strict=True)
         for original, repost in read_pairs(reply).items()
     ]
-    exists = await existing(db, Kind.STATUS, [repost for _, _, repost in entries])
-    return [IndexedRepost(*entry, entry[2] in exists) for entry in entries]
+    of = await db.ask(*(("HGET", keys.status(repost), StatusField.ORIGINAL) for _, _, repost in entries))
+    return [IndexedRepost(*entry, original == str(entry[1])) for entry, original in zip(entries, of, strict=True)]
+
+
+def index_repost(entry: ProfileEntry) -> Command:
+    """Return the command that adds a plain repost to its author's index, unless this has another one of the post."""
+    return ("HSETNX", keys.reposted(entry.member), entry.post.original, entry.post.id)
 
 
 def remove_from_reposted(entry: IndexedRepost) -> Command:

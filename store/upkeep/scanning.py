@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from store import keys, search
-from store.client.database import Database
+from store.client.database import Database, Unavailable
+from store.client.node import LOST
 from store.ids import PARTITIONS
 from store.moderation.records import ReportState
 from store.upkeep.kinds import Kind
@@ -32,9 +33,9 @@ _MODERATION = {
 
 @dataclass(slots=True)
 class KeyBatch:
-    """A batch of keys, sorted by what they hold. Keys of other kinds are only counted."""
+    """A batch of keys, sorted by what they hold. Keys of other kinds are in `keys` alone."""
 
-    count: int = 0
+    keys: Sequence[str] = ()
     owners: dict[Kind, list[int]] = field(default_factory=dict)
     timelines: list[Timeline] = field(default_factory=list)  # whose list of posts is in the batch
     rankings: list[Timeline] = field(default_factory=list)  # whose ranking is in the batch
@@ -47,8 +48,14 @@ class KeyBatch:
     partitions_with_uploads: set[int] = field(default_factory=set)
     magnitudes: list[int] = field(default_factory=list)  # of sets of names
     has_group_directory: bool = False
+    has_big: bool = False  # whether the list of big authors is in the batch
     moderation: set[str] = field(default_factory=set)  # keys of moderation that have no single owner
     has_indexed: bool = False  # whether the states of members in the index of names are in the batch
+
+    @property
+    def count(self) -> int:
+        """The number of keys."""
+        return len(self.keys)
 
     def of(self, *kinds: Kind) -> list[int]:
         """Return the owners of the keys of some kinds."""
@@ -56,12 +63,15 @@ class KeyBatch:
 
 
 async def scan(db: Database) -> AsyncIterator[KeyBatch]:
-    """Yield batches of all keys that exist during the whole scan. Some keys may be repeated."""
+    """Yield batches of all keys that exist during the whole scan. Some may be repeated. Raises Unavailable."""
     await count(db)  # before the first answer, the nodes of a cluster are not known
     for node in db.nodes:
         cursor = "0"
         while True:
-            (reply,) = await node.run([("SCAN", cursor, "COUNT", SCANNED)])
+            try:
+                (reply,) = await node.run([("SCAN", cursor, "COUNT", SCANNED)])
+            except LOST as error:
+                raise Unavailable(str(error)) from error
             if isinstance(reply, Exception):
                 raise reply
             cursor, found = reply
@@ -84,7 +94,7 @@ async def has_members(db: Database) -> bool:
 
 def sort(found: Sequence[str]) -> KeyBatch:
     """Return a batch of some keys."""
-    batch = KeyBatch(len(found))
+    batch = KeyBatch(found)
     for key in found:
         if match := _OWNED.fullmatch(key):
             if kind := _KINDS.get(match[1]):
@@ -115,5 +125,6 @@ def _sort_other(batch: KeyBatch, key: str) -> None:
     elif key in _MODERATION:
         batch.moderation.add(key)
     batch.has_running_promotions |= key == keys.promotions()
+    batch.has_big |= key == keys.big()
     batch.has_group_directory |= key == keys.group_directory()
     batch.has_indexed |= key == keys.indexed()

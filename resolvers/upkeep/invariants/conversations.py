@@ -21,6 +21,8 @@ async def conversations(db: Database, ids: Sequence[int]) -> list[Finding]:
         key = Kind.CONVERSATION.key(one.record.id)
         if one.holder != str(one.record.id):
             found.append(Finding(key, f"its members have {one.holder}", [stored.hold(one)]))
+        if one.digest != stored.right_digest(one):
+            found.append(Finding(key, "has not the digest of its members", [stored.correct_digest(one)]))
         found += _messages(one, key)
     return found
 
@@ -31,6 +33,11 @@ def _messages(one: Stored, key: str) -> list[Finding]:
         for message, sender in one.senders.items()
         if sender is None
     ]
+    for message, sender in one.senders.items():
+        by = next((member for member, sent in one.sent.items() if message in sent), None)
+        if sender is not None and sender not in one.sent and by is not None:
+            mend = [stored.correct_sender(one, message, by)]
+            found.append(Finding(key, f"message {message} is by {sender}, who was never in it", mend))
     for member, sent in one.sent.items():
         right = {message for message, sender in one.senders.items() if sender == member}
         found += [

@@ -29,6 +29,15 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
     return found
 
 
+async def stateless(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each home has a state. Without one it is not read, and the next read builds it again."""
+    return [
+        Finding(home.key, "has no floor", _anew(home.member))
+        for home in await homes.facts(db, members)
+        if home.floor is None
+    ]
+
+
 async def read_marks(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each mark of a home that was read has an owner."""
     exists = await existing(db, Kind.USER, members)

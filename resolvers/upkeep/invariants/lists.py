@@ -54,15 +54,20 @@ async def comments(db: Database, ids: Sequence[int]) -> list[Finding]:
 
 
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
-    """Each public timeline is bounded, and holds only posts that exist and that everybody may see."""
+    """Each public timeline is bounded, and holds only posts that exist, belong there, and that everybody may see."""
     posts = await timelines.entries(db, key)
     gone = [post.id for post in posts if not post.exists]
-    kept = [post.id for post in posts if post.exists and (post.is_hidden or post.is_author_apart)]
+    kept = [post.id for post in posts if post.exists and not post.is_seen_by_all]
+    strange = [post.id for post in posts if post.exists and not post.is_here]
     found: list[Finding] = []
     if len(posts) > size:
         message = f"has {len(posts)} entries, at most {size}"
         found.append(Finding(key, message, [timelines.trim_entries(key, size)]))
-    for these, what in ((gone, "that are gone"), (kept, "that not all may see")):
+    for these, what in (
+        (gone, "that are gone"),
+        (kept, "that not all may see"),
+        (strange, "that do not belong there"),
+    ):
         if these:
             found.append(Finding(key, f"has {len(these)} posts {what}", [timelines.remove_entries(key, these)]))
     return found

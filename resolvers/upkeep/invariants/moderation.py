@@ -6,8 +6,9 @@ A changed log cannot be repaired: it would no longer say what was done.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from resolvers.upkeep.invariants.findings import Finding
+from resolvers.upkeep.invariants.findings import Finding, examine
 from store.client.database import Database
 from store.keys.fields import ModerationActField
 from store.moderation.log import chained, digest
@@ -21,12 +22,14 @@ ACTS_READ = 250  # acts of the log read per step
 
 
 async def reports(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each report is listed by its case."""
-    return [
-        Finding(report.key, "belongs to no case", [stored.drop(Kind.REPORT, report.id)])
-        for report in await stored.reports(db, ids)
-        if report.exists and not report.is_listed
-    ]
+    """Each report is listed by its case. A report without a case is dropped."""
+    found: list[Finding] = []
+    for report in await stored.reports(db, ids):
+        if report.case and report.listed != report.id:
+            mend = stored.list_report(report) if report.has_case else stored.drop(Kind.REPORT, report.id)
+            repair = [mend] if report.reporter and (report.listed is None or not report.has_case) else []
+            found.append(Finding(report.key, f"is not listed by case {report.case}", repair))
+    return found
 
 
 async def messages(db: Database, ids: Sequence[int]) -> list[Finding]:
@@ -158,12 +161,13 @@ async def _listed(db: Database, cases_list: str) -> list[Finding]:
 async def _log(db: Database) -> list[Finding]:
     found: list[Finding] = []
     last = count = 0
-    newest = ""
     while some := await stored.logged_after(db, last, ACTS_READ):
-        facts = await stored.acts(db, some)
-        found += [Finding(act.key, "is logged and gone") for act in facts if not act.fields]
+        found += await examine(partial(_gone, db), some, Kind.MODERATION_ACT.key)
         last, count = some[-1], count + len(some)
-        newest = facts[-1].fields.get(ModerationActField.DIGEST, "")
-    if (newest, count) != await stored.head(db):
+    if (await stored.digest_of(db, last), count) != await stored.head(db):
         found.append(Finding(stored.HEAD, "is not the newest act of the log, or not its number of acts"))
     return found
+
+
+async def _gone(db: Database, ids: Sequence[int]) -> list[Finding]:
+    return [Finding(act.key, "is logged and gone") for act in await stored.acts(db, ids) if not act.fields]

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from resolvers.upkeep.invariants.findings import Finding
 from store.client.database import Database
-from store.notifications import trim
+from store.notifications import Notification, trim
 from store.upkeep import notifications as stored
 from store.upkeep.kinds import Kind, existing
+from store.upkeep.notifications import ListedNotification
 
 
 async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each notification's actor, post, comment and group exist."""
-    found = [(listed.key, listed.notification) for listed in await stored.notifications(db, members)]
+    """Each notification's actor, post, comment and group exist, as do its like or repost; its mention is listed."""
+    known = await stored.notifications(db, members)
+    found = [(listed.key, listed.notification) for listed in known]
     groups = await existing(db, Kind.GROUP, {notification.group for _, notification in found} - {0}) | {0}
     users, posts, comments = await _existing(
         db,
@@ -21,30 +23,32 @@ async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
         posts={notification.post for _, notification in found},
         comments={notification.comment for _, notification in found},
     )
-    return [
-        Finding(
-            key,
-            f"{notification.kind.value} by {notification.actor} is about what is gone",
-            [stored.remove(key, notification.id)],
-        )
+    about_gone = [
+        _removed(key, notification, "is about what is gone")
         for key, notification in found
         if notification.actor not in users
         or notification.post not in posts
         or notification.comment not in comments
         or notification.group not in groups
     ]
+    return about_gone + await _ended(db, known) + await _lost_mentions(db, known)
 
 
-async def likes(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Somebody likes the post of each notification of likes, and did so on its day."""
+async def _ended(db: Database, known: Sequence[ListedNotification]) -> list[Finding]:
+    return [_removed(one.key, one.notification, "has ended") for one in await stored.without_cause(db, known)]
+
+
+async def _lost_mentions(db: Database, known: Sequence[ListedNotification]) -> list[Finding]:
+    """Mentions without a notification are not looked for: a block that has ended may have kept them out."""
     return [
-        Finding(
-            listed.key,
-            f"nobody likes {listed.notification.post} since the day of the notification",
-            [stored.remove(listed.key, listed.notification.id)],
-        )
-        for listed in await stored.without_likes(db, members)
+        Finding(one.key, f"the mention in {one.notification.post} is not listed", [stored.list_mention(one)])
+        for one in await stored.unlisted_mentions(db, known)
     ]
+
+
+def _removed(key: str, notification: Notification, what: str) -> Finding:
+    message = f"{notification.kind.value} by {notification.actor} on {notification.post} {what}"
+    return Finding(key, message, [stored.remove(key, notification.id)])
 
 
 async def mentions(db: Database, members: Sequence[int]) -> list[Finding]:

@@ -12,6 +12,7 @@ from store.upkeep import comments as stored_comments
 from store.upkeep import lists, members
 from store.upkeep import posts as stored_posts
 from store.upkeep.kinds import Kind, existing
+from store.upkeep.scanning import KeyBatch
 
 
 async def posts(db: Database, ids: Sequence[int]) -> list[Finding]:
@@ -30,16 +31,19 @@ async def posts(db: Database, ids: Sequence[int]) -> list[Finding]:
 
 
 async def likes(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each member who likes a post exists."""
-    return [
+    """Each member who likes a post exists, and their index leads to it: their account is deleted by that."""
+    entries = await lists.entries(db, Kind.LIKES, ids)
+    found = [
         Finding(entry.key, f"{entry.entity}, who likes it, does not exist", lists.remove(entry))
-        for entry in await lists.entries(db, Kind.LIKES, ids)
+        for entry in entries
         if not entry.exists
     ]
+    strays = await lists.not_indexed(db, [entry for entry in entries if entry.exists])
+    return found + [Finding(like.key, f"is not among what {like.entity} likes", [lists.index(like)]) for like in strays]
 
 
 async def comments(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each comment's author exists, and the author's index leads to the comment."""
+    """Each comment's author exists, and their index and the post's lead to the comment."""
     found: list[Finding] = []
     for comment in await stored_comments.authors(db, ids):
         if not comment.author_exists:
@@ -51,9 +55,9 @@ async def comments(db: Database, ids: Sequence[int]) -> list[Finding]:
     return found
 
 
-async def names(db: Database, found: Sequence[str]) -> list[Finding]:
+async def names(db: Database, found: KeyBatch) -> list[Finding]:
     """A login or e-mail without a time limit belongs to a member."""
-    holders = await members.permanent_holders(db, found)
+    holders = await members.permanent_holders(db, found.logins_and_emails)
     exists = await existing(db, Kind.USER, holders.values())
     return [
         Finding(key, f"belongs to {holder}, who does not exist", [members.drop_name(key)])

@@ -18,20 +18,9 @@ def _talk(site: Site) -> str:
 
 
 CONVERSATIONS = [
-    Damage("conversation that its members do not find", _talk, lambda s: [("DEL", _holder(s))]),
     Damage("conversation of members that is gone", _holder, lambda s: [("SET", _holder(s), GHOST), ("DEL", _talk(s))]),
     Damage("message that is gone", _talk, lambda s: [("DEL", keys.message(s.message))]),
     Damage("last message that is gone", _talk, lambda s: [("DEL", keys.message(s.last))]),
-    Damage(
-        "message that is not listed",
-        lambda s: keys.message(s.message),
-        lambda s: [("ZREM", keys.messages(s.talk), s.message)],
-    ),
-    Damage(
-        "message that is not listed for its sender",
-        _talk,
-        lambda s: [("ZREM", keys.sent(s.talk, s.ben), s.message)],
-    ),
     Damage(
         "message that is listed for another member",
         _talk,
@@ -53,9 +42,6 @@ CONVERSATIONS = [
         lambda s: [("ZADD", keys.deleted_messages(GHOST), GHOST, f"{GHOST}:{s.ann}")],
     ),
     Damage("conversation that is gone", lambda s: keys.message(s.message), lambda s: [("DEL", _talk(s))]),
-    Damage("entry that is missing", _talk, lambda s: [("HDEL", keys.conversation_state(s.ben), s.talk)]),
-    Damage("conversation that is not listed", _talk, lambda s: [("ZREM", keys.conversations(s.ben), s.talk)]),
-    Damage("conversation in the wrong place", _talk, lambda s: [("ZADD", keys.conversations(s.ben), 1, s.talk)]),
     Damage("unread conversation of a muted member", _talk, lambda s: [("ZADD", keys.muted(s.ben), 1, s.ann)]),
     Damage("unread conversation that is not", _talk, lambda s: [("SREM", keys.unread_conversations(s.ben), s.talk)]),
     Damage(

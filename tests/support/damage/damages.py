@@ -13,19 +13,9 @@ EMAIL = keys.email("ann@example.org")
 
 MENDABLE = [
     Damage(
-        "counter of a member",
-        lambda s: keys.user(s.ben),
-        lambda s: [("HSET", keys.user(s.ben), UserField.FOLLOWERS, 7)],
-    ),
-    Damage(
         "recovery codes without a second factor",
         lambda s: keys.user(s.ben),
         lambda s: [("HSET", keys.credentials(s.ben), CredentialsField.RECOVERY_CODES, "digest")],
-    ),
-    Damage(
-        "counter of a post",
-        lambda s: keys.status(s.post),
-        lambda s: [("HSET", keys.status(s.post), StatusField.LIKES, 9)],
     ),
     Damage(
         "post of a private member in public",
@@ -47,22 +37,6 @@ MENDABLE = [
         lambda _: keys.public(),
         lambda s: [("HSET", keys.status(s.word), StatusField.HIDDEN, 1)],
     ),
-    Damage(
-        "post not in its author's profile",
-        lambda s: keys.status(s.word),
-        lambda s: [("ZREM", keys.profile(s.ben), s.word)],
-    ),
-    Damage(
-        "plain repost not in its author's profile",
-        lambda s: keys.status(s.repost),
-        lambda s: [("ZREM", keys.profile(s.ben), f"{s.repost}:{s.post}:{s.cat}")],
-    ),
-    Damage(
-        "entry of a profile without a post",
-        lambda s: keys.profile(s.ben),
-        lambda s: [("ZADD", keys.profile(s.ben), GHOST, GHOST)],
-    ),
-    Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("LREM", keys.home(s.ann), 1, s.word)]),
     Damage(
         "post too many in a home",
         lambda s: keys.home(s.ann),
@@ -87,19 +61,9 @@ MENDABLE = [
         lambda s: [("LINSERT", keys.home(s.ann), "BEFORE", s.word, s.word)],
     ),
     Damage(
-        "home that is no list",
-        lambda s: keys.home(s.ann),
-        lambda s: [("DEL", keys.home(s.ann)), ("ZADD", keys.home(s.ann), s.word, s.word)],
-    ),
-    Damage(
         "sources of another member",
         lambda s: keys.home(s.ann),
         lambda s: [("HSET", keys.sources(s.ann), s.post, f"{s.repost}:{s.dan}")],
-    ),
-    Damage(
-        "sources missing",
-        lambda s: keys.home(s.ann),
-        lambda s: [("DEL", keys.sources(s.ann))],
     ),
     Damage(
         "sources of what is not in the home",
@@ -129,21 +93,48 @@ MENDABLE = [
             ("ZADD", keys.active(partition(GHOST)), 1, GHOST),
         ],
     ),
+    Damage("login of another", lambda s: keys.user(s.ann), lambda s: [("SET", keys.login("ann"), s.ben)]),
+    Damage("e-mail of another", lambda s: keys.user(s.ann), lambda s: [("SET", EMAIL, s.ben)]),
     Damage(
-        "home not known to be read",
-        lambda s: keys.home_state(s.ann),
-        lambda s: [("ZREM", keys.active(partition(s.ann)), s.ann)],
+        "post that public has lost with its rank",
+        lambda s: keys.status(s.word),
+        lambda s: [("ZREM", keys.public(), s.word), ("ZREM", keys.important_public(), s.word)],
+    ),
+    Damage(
+        "post that a hashtag has lost with its rank",
+        lambda s: keys.status(s.post),
+        lambda _: [("DEL", keys.hashtag("tea")), ("DEL", keys.important_hashtag("tea"))],
+    ),
+    Damage(
+        "hashtag with a post without it",
+        lambda _: keys.hashtag("tea"),
+        lambda s: [("ZADD", keys.hashtag("tea"), s.word, s.word)],
+    ),
+    Damage("post of a group in public", lambda _: keys.public(), lambda s: [("ZADD", keys.public(), s.note, s.note)]),
+    Damage(
+        "notified of a like that there is not",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{s.dan}:{s.post}:0")],
+    ),
+    Damage(
+        "index of likes lost",
+        lambda s: keys.likes(s.post),
+        lambda s: [("DEL", keys.liked(s.ann))],
+    ),
+    Damage(
+        "index of comments lost",
+        lambda s: keys.comment(s.comment),
+        lambda s: [("DEL", keys.discussed(s.ann))],
+    ),
+    Damage(
+        "mention lost",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("DEL", keys.mentions(s.cat))],
     ),
     Damage("login of nobody", lambda _: keys.login("eve"), lambda _: [("SET", keys.login("eve"), GHOST)]),
     Damage("e-mail of nobody", lambda _: keys.email("e@e.org"), lambda _: [("SET", keys.email("e@e.org"), GHOST)]),
     Damage("login that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", keys.login("ann"), 60)]),
     Damage("e-mail that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", EMAIL, 60)]),
-    Damage("e-mail missing", lambda s: keys.user(s.ann), lambda _: [("DEL", EMAIL)]),
-    Damage(
-        "repost noted but gone",
-        lambda s: keys.reposted(s.dan),
-        lambda s: [("HSET", keys.reposted(s.dan), s.post, GHOST)],
-    ),
     Damage(
         "notified of what nobody did",
         lambda s: keys.notifications(s.cat),
@@ -185,11 +176,6 @@ MENDABLE = [
         lambda _: [("SET", keys.home_read(GHOST), 1)],
     ),
     Damage(
-        "mentioned in a post that is gone",
-        lambda s: keys.mentions(s.ann),
-        lambda s: [("ZADD", keys.mentions(s.ann), GHOST, GHOST), ("ZADD", keys.mentions(s.ann), s.word, s.word)],
-    ),
-    Damage(
         "mentioned in a comment that is gone",
         lambda s: keys.mentions(s.ann),
         lambda s: [("ZADD", keys.mentions(s.ann), GHOST, f"{GHOST}:{s.post}")],
@@ -198,11 +184,6 @@ MENDABLE = [
         "mentioned below a post that is gone",
         lambda s: keys.mentions(s.ann),
         lambda s: [("ZADD", keys.mentions(s.ann), s.comment, f"{s.comment}:{GHOST}")],
-    ),
-    Damage("login missing", lambda s: keys.user(s.ann), lambda _: [("DEL", keys.login("ann"))]),
-    Damage("gone post in public", lambda _: keys.public(), lambda _: [("ZADD", keys.public(), GHOST, GHOST)]),
-    Damage(
-        "gone post under a tag", lambda _: keys.hashtag("tea"), lambda _: [("ZADD", keys.hashtag("tea"), GHOST, GHOST)]
     ),
     Damage(
         "ranked post that is gone",
@@ -223,11 +204,6 @@ MENDABLE = [
         "member not indexed",
         lambda s: keys.user(s.ann),
         lambda s: [("ZREM", keys.names(0), entry("ann", s.ann)), ("HDEL", keys.indexed(), s.ann)],
-    ),
-    Damage(
-        "name missing in the index",
-        lambda s: keys.user(s.ann),
-        lambda s: [("ZREM", keys.names(0), entry("ann", s.ann))],
     ),
     Damage(
         "member indexed by another name",
@@ -271,10 +247,9 @@ MENDABLE = [
 
 BEYOND_REPAIR = [
     Damage(
-        "repost its author does not know",
-        lambda s: keys.profile(s.ben),
-        lambda s: [("HDEL", keys.reposted(s.ben), s.post)],
+        "login that two have",
+        lambda s: keys.user(s.ann),
+        lambda s: [("SET", keys.login("ann"), s.ben), ("HSET", keys.user(s.ben), UserField.LOGIN, "ann")],
     ),
-    Damage("login of another", lambda s: keys.user(s.ann), lambda s: [("SET", keys.login("ann"), s.ben)]),
     Damage("member without credentials", lambda s: keys.user(s.ann), lambda s: [("DEL", keys.credentials(s.ann))]),
 ]

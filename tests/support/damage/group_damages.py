@@ -12,28 +12,12 @@ LISTS = (*PEOPLE, keys.group_timeline, keys.group_changes)
 GROUPS = [
     Damage("group gone", lambda s: keys.group_members(s.group), lambda s: [("DEL", keys.group(s.group))]),
     Damage("group gone with its posts", lambda s: keys.status(s.note), lambda s: [("DEL", keys.group(s.group))]),
-    Damage("group gone from the directory", lambda s: keys.group(s.group), lambda _: [("DEL", keys.group_directory())]),
-    Damage(
-        "wrong count in the directory",
-        lambda s: keys.group(s.group),
-        lambda s: [("ZADD", keys.group_directory(), 7, s.group)],
-    ),
     Damage(
         "private group in the directory",
         lambda s: keys.group(s.club),
         lambda s: [("ZADD", keys.group_directory(), 1, s.club)],
     ),
-    Damage(
-        "unknown group in the directory",
-        lambda _: keys.group_directory(),
-        lambda _: [("ZADD", keys.group_directory(), 1, GHOST)],
-    ),
     Damage("group without owner", lambda s: keys.group(s.group), lambda s: [("DEL", keys.group_roles(s.group))]),
-    Damage(
-        "role of a stranger",
-        lambda s: keys.group(s.group),
-        lambda s: [("HSET", keys.group_roles(s.group), s.fay, "OWNER")],
-    ),
     *(
         Damage(
             f"{key.__name__} of a group that is gone",
@@ -56,19 +40,9 @@ GROUPS = [
         for key in PEOPLE
     ),
     Damage(
-        "member whose index lacks the group",
-        lambda s: keys.group_members(s.group),
-        lambda s: [("DEL", keys.memberships(s.ben))],
-    ),
-    Damage(
         "request that its member's index lacks",
         lambda s: keys.group_requests(s.club),
         lambda s: [("DEL", keys.memberships(s.cat))],
-    ),
-    Damage(
-        "invitation that its member's index lacks",
-        lambda s: keys.group_invitations(s.club),
-        lambda s: [("DEL", keys.invited(s.dan))],
     ),
     Damage(
         "request of a member",
@@ -114,16 +88,6 @@ GROUPS = [
         "index of invitations of nobody",
         lambda _: keys.invited(GHOST),
         lambda s: [("ZADD", keys.invited(GHOST), 1, s.group)],
-    ),
-    Damage(
-        "post not in its group's timeline",
-        lambda s: keys.status(s.note),
-        lambda s: [("ZREM", keys.group_timeline(s.group), s.note)],
-    ),
-    Damage(
-        "unknown post in a group",
-        lambda s: keys.group_timeline(s.group),
-        lambda s: [("ZADD", keys.group_timeline(s.group), GHOST, GHOST)],
     ),
     Damage(
         "post of no group in a group",

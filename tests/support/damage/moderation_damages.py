@@ -15,7 +15,6 @@ MODERATION = [
         lambda s: [("DEL", keys.case(s.case), keys.case_reports(s.case))],
     ),
     Damage("record of a case gone", lambda s: keys.case_reports(s.case), lambda s: [("DEL", keys.case(s.case))]),
-    Damage("report gone", lambda s: keys.case_reports(s.case), lambda s: [("DEL", keys.report(s.report))]),
     Damage(
         "report that its case does not list",
         lambda s: keys.report(s.report),
@@ -25,15 +24,6 @@ MODERATION = [
         "copy of messages without a report",
         lambda _: keys.report_messages(GHOST),
         lambda _: [("SET", keys.report_messages(GHOST), "[]")],
-    ),
-    Damage("open case that is not listed", lambda s: keys.case(s.case), lambda s: [("ZREM", OPEN, s.case)]),
-    Damage("open case with a wrong count", lambda s: keys.case(s.case), lambda s: [("ZADD", OPEN, 9, s.case)]),
-    Damage("open case that its subject has not", lambda s: keys.case(s.case), lambda _: [("DEL", keys.open_cases())]),
-    Damage("unknown case in the list of open ones", lambda _: OPEN, lambda _: [("ZADD", OPEN, 1, GHOST)]),
-    Damage(
-        "unknown case of a subject",
-        lambda _: keys.open_cases(),
-        lambda _: [("HSET", keys.open_cases(), f"user:{GHOST}", GHOST)],
     ),
     Damage(
         "resolved case among the open ones", lambda s: keys.case(s.settled), lambda s: [("ZADD", OPEN, 1, s.settled)]

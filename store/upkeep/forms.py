@@ -1,0 +1,180 @@
+"""The form of each kind of key: the texts that it may have. `malformed` finds what does not have it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from store.groups.records import GroupKind
+from store.keys.fields import (
+    CaseField,
+    CommentField,
+    ConversationField,
+    CredentialsField,
+    GroupField,
+    HomeField,
+    ImageField,
+    LayoutField,
+    LogHeadField,
+    MessageField,
+    ModerationActField,
+    NotificationsField,
+    PromotionField,
+    ReportField,
+    StatusField,
+    UserField,
+)
+from store.moderation.records import ReportReason, ReportState
+from store.records.pictures import UploadPurpose, UploadState
+
+ANY, ID, IDS = r".*", r"\d+", r"\d+( \d+)*"
+SUBJECT = r"[A-Za-z_]+:\d+"
+
+
+def _one_of(values: Iterable[Any]) -> str:
+    return "|".join(re.escape(value.value) for value in values)
+
+
+class Form(Struct, frozen=True):
+    """The texts that a key of one kind may have.
+
+    `entry` is the pattern of a string, of an entry of a list or set, and of a field of a hash without `fields`.
+    """
+
+    entry: str = ANY
+    value: str = ANY  # of each field of a hash without `fields`
+    score: str = ""  # the score of all entries, or `OWN`; "" if they differ
+    fields: Mapping[str, str] = {}  # field of a record that has to be there → its pattern
+    optional: Mapping[str, str] = {}  # the same for fields that may be absent; others may be there, too
+    is_truth: bool = False  # whether a value of a wrong type is left, because others depend on that it is there
+
+
+OWN = "own"  # The score of an entry is the id at its beginning.
+_ITSELF = Form(ID, score=OWN)
+_IDS = Form(ID)
+_COUNTS = (StatusField.LIKES, StatusField.REPOSTS, StatusField.QUOTES, StatusField.COMMENTS, StatusField.REPLIES)
+
+
+def _record(fields: Mapping[str, str], optional: Mapping[str, str] | None = None) -> Form:
+    return Form(fields=fields, optional=optional or {}, is_truth=True)
+
+
+def _all(pattern: str, *fields: str) -> dict[str, str]:
+    return dict.fromkeys(fields, pattern)
+
+
+# The kinds that are not here have no other form than their type: nothing reads them but scripts that let them expire.
+FORMS: Mapping[str, Form] = {
+    "minted": Form(ID),
+    "jobs": Form(fields={"kind": r"\w+", "body": r"\{.*\}"}),
+    "dead_jobs": _IDS,
+    "user": _record(
+        _all(ANY, UserField.LOGIN, UserField.NAME, UserField.BIO)
+        | _all(ID, UserField.FOLLOWERS, UserField.FOLLOWING, UserField.POSTS),
+        {**_all(ID, UserField.PINNED, UserField.MAGNITUDE), UserField.REACH: r"(growing|big|shrinking):\d+"},
+    ),
+    "credentials": _record(
+        {CredentialsField.EMAIL: ANY, CredentialsField.PASSWORD: ANY, CredentialsField.ROLE: r"[A-Z]+"},
+        _all(ID, CredentialsField.TOTP_STEP),
+    ),
+    "sessions": Form(value=r"\{.*\}"),
+    "login": Form(ID),
+    "email": Form(ID),
+    "names": Form(r".*\0\d+", score="0"),
+    "indexed": Form(ID, r"\d+(\0.*)?"),
+    **dict.fromkeys(("following", "followers", "requests", "requested", "blocked", "blocked_by", "muted"), _IDS),
+    "profile": Form(r"\d+(:\d+){0,2}", score=OWN),
+    "home": Form(r"\d+(:\d+)?"),
+    "newest": Form(r" *\d+( +\d+)*"),
+    "home_state": Form(fields={HomeField.FLOOR: ID}, optional=_all(ID, HomeField.BUILDING, HomeField.CHANGED)),
+    "sources": Form(ID, r"\d+:\d+( \d+:\d+)*"),
+    "candidates": Form(r"\d+:\d+"),
+    "home_read": Form(ID),
+    "active": _IDS,
+    "big": _IDS,
+    "big_version": Form(ID),
+    "reposted": Form(ID, ID),
+    **dict.fromkeys(("liked", "hidden", "discussed"), _ITSELF),
+    "favourites": _IDS,
+    "notifications": Form(r"[A-Z_]+(:\d+)+"),
+    "withdrawn_notifications": _IDS,
+    "notification_state": Form(optional=_all(ID, NotificationsField.READ, NotificationsField.FLOOR)),
+    "mentions": Form(r"\d+(:\d+)?", score=OWN),
+    "status": _record(
+        {StatusField.AUTHOR: ID, StatusField.TEXT: ANY},
+        {
+            **_all(
+                ID, StatusField.ORIGINAL, StatusField.ORIGINAL_AUTHOR, StatusField.ORIGINAL_GROUP, StatusField.GROUP
+            ),
+            **_all(ID, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR, StatusField.ROOT, *_COUNTS),
+            **_all(r"-?\d+(\.\d+)?(e-?\d+)?", StatusField.LATITUDE, StatusField.LONGITUDE),
+            StatusField.MENTIONS: IDS,
+            StatusField.HASHTAGS: r"#.+",
+        },
+    ),
+    **dict.fromkeys(("likes", "reposts"), _IDS),
+    **dict.fromkeys(("quotes", "replies", "thread", "favouriters", "comments"), _ITSELF),
+    "commenters": _IDS,
+    "comment": _record(
+        {CommentField.AUTHOR: ID, CommentField.TEXT: ANY, CommentField.POST: ID},
+        {CommentField.REPLY_TO: ID, CommentField.MENTIONS: IDS},
+    ),
+    "conversation_of": Form(ID),
+    "conversation": _record(
+        {
+            ConversationField.PARTICIPANTS: r"\d+:\d+( \d+:\d+)*",
+            ConversationField.DIGEST: ANY,
+            ConversationField.VERSION: ID,
+        },
+        {ConversationField.FORGOTTEN: ID},
+    ),
+    **dict.fromkeys(("messages", "sent"), _ITSELF),
+    "message": _record({MessageField.CONVERSATION: ID, MessageField.SENDER: ID, MessageField.TEXT: ANY}),
+    "deleted_messages": Form(r"\d+:\d+"),
+    "conversations": _IDS,
+    "conversation_state": Form(ID, r"\d+(:\d+){3}"),
+    "unread_conversations": _IDS,
+    "image": _record(
+        {
+            ImageField.OWNER: ID,
+            ImageField.PURPOSE: _one_of(UploadPurpose),
+            ImageField.CONTENT_TYPE: ANY,
+            ImageField.SIZE: ID,
+            ImageField.STATE: _one_of(UploadState),
+        },
+        {
+            **_all(ID, ImageField.WIDTH, ImageField.HEIGHT, ImageField.BYTES, ImageField.VERSION),
+            ImageField.SUBJECT: SUBJECT,
+        },
+    ),
+    **dict.fromkeys(("images", "uploads"), _ITSELF),
+    "group": _record({GroupField.NAME: ANY, GroupField.DESCRIPTION: ANY, GroupField.KIND: _one_of(GroupKind)}),
+    **dict.fromkeys(("group_members", "group_requests", "group_invitations"), _IDS),
+    "group_roles": Form(ID, r"[A-Z]+"),
+    "group_timeline": _ITSELF,
+    "group_changes": Form(r"\d+|floor"),
+    **dict.fromkeys(("memberships", "invited", "group_directory"), _IDS),
+    "report": _record(
+        {**_all(ID, ReportField.CASE, ReportField.REPORTER), ReportField.REASON: _one_of(ReportReason)},
+    ),
+    "report_messages": Form(r"\[.*\]", is_truth=True),
+    "case": _record(
+        {CaseField.SUBJECT: SUBJECT, CaseField.AUTHOR: ID, CaseField.STATE: _one_of(ReportState)},
+        {CaseField.RESOLVER: ID},
+    ),
+    "case_reports": _IDS,
+    "open_cases": Form(SUBJECT, ID),
+    "cases": _IDS,
+    "moderation_log": Form(is_truth=True),
+    "moderation_act": _record(_all(ID, ModerationActField.ACTOR, ModerationActField.REPORT)),
+    "removed_text": Form(is_truth=True),
+    "log_head": _record({LogHeadField.COUNT: ID}),
+    **dict.fromkeys(("hashtag", "public"), _ITSELF),
+    **dict.fromkeys(("important_hashtag", "important_public", "rescore", "promotions"), _IDS),
+    "promotion": _record(_all(ID, PromotionField.SPONSOR, PromotionField.ENDS)),
+    "layout": Form(rf"\d+|{LayoutField.VERSION}", ID, is_truth=True),
+    "processes": Form(r"\d+:.*"),
+}

@@ -1,0 +1,156 @@
+"""Keys that do not have the form of their kind: another type, or values that nothing can read.
+
+Checks of invariants read values without doubt, because a malformed one is found here under its own key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import MsgspecError, Struct
+from redis.exceptions import ResponseError
+
+from store import keys
+from store.client.database import Command, Database
+from store.keys.table import described
+from store.upkeep import counters
+from store.upkeep.forms import ANY, FORMS, OWN, Form
+
+# Errors that reading a malformed value raises.
+UNREADABLE = (ResponseError, ValueError, LookupError, TypeError, MsgspecError)
+
+_READS: Mapping[str, tuple[Any, ...]] = {
+    "string": ("GET",),
+    "hash": ("HGETALL",),
+    "list": ("LRANGE", 0, -1),
+    "set": ("SMEMBERS",),
+    "zset": ("ZRANGE", 0, -1, "WITHSCORES"),
+    "stream": ("XLEN",),
+}
+_COUNTERS: Mapping[tuple[str, str], Callable[..., list[Command]]] = {
+    **{(keys.user.__name__, field): counters.recount_member for field in counters.OF_MEMBER},
+    **{(keys.status.__name__, field): counters.recount_post for field in counters.OF_POST},
+}
+_REMOVES = {"hash": "HDEL", "set": "SREM", "zset": "ZREM"}
+
+
+class _Kind(Struct, frozen=True):
+    """A kind of key as it is checked: its type, and the compiled patterns of its form."""
+
+    name: str
+    type: str
+    form: Form
+    entry: re.Pattern[str]
+    value: re.Pattern[str]
+    fields: Mapping[str, re.Pattern[str]]
+
+
+def _compiled(name: str, kind: str) -> _Kind:
+    form = FORMS.get(name, Form())
+    patterns = {field: re.compile(text, re.DOTALL) for field, text in {**form.optional, **form.fields}.items()}
+    return _Kind(name, kind, form, re.compile(form.entry, re.DOTALL), re.compile(form.value, re.DOTALL), patterns)
+
+
+_KINDS = {one.stem: _compiled(one.name, one.kind) for one in described()}
+
+
+class Malformed(Struct, frozen=True):
+    """A key that does not have its form, and the commands that mend it, if any can."""
+
+    key: str
+    message: str
+    repair: Sequence[Command] = ()
+    is_unreadable: bool = False  # whether its type is wrong
+
+
+async def malformed(db: Database, found: Sequence[str]) -> list[Malformed]:
+    """Return what does not have its form among some keys. Keys of unknown kinds are left out. One round trip."""
+    known = [(key, kind) for key in found if (kind := _kind_of(key))]
+    reads: list[Command] = []
+    for key, kind in known:
+        name, *bounds = ("XRANGE", "-", "+") if kind.type == "stream" and kind.fields else _READS[kind.type]
+        reads.append((name, key, *bounds))
+    replies = await db.run(reads)
+    return [one for (key, kind), reply in zip(known, replies, strict=True) for one in _wrong(key, kind, reply)]
+
+
+def _kind_of(key: str) -> _Kind | None:
+    return _KINDS.get(key.partition("{")[0]) or _KINDS.get(key.partition(":")[0] + ":")
+
+
+def _wrong(key: str, kind: _Kind, reply: Any) -> list[Malformed]:
+    if isinstance(reply, ResponseError):
+        mend = [] if kind.form.is_truth else [("DEL", key)]
+        return [Malformed(key, f"is no {kind.type}", mend, is_unreadable=True)]
+    if isinstance(reply, Exception):
+        raise reply
+    if not reply:
+        return []
+    if kind.type == "stream":
+        return _wrong_jobs(key, kind, reply) if kind.fields else []
+    if kind.type == "string":
+        mend = [] if kind.form.is_truth else [("DEL", key)]
+        return [] if kind.entry.fullmatch(reply) else [Malformed(key, "is malformed", mend)]
+    if kind.type == "hash" and kind.fields:
+        return _wrong_fields(key, kind, dict(zip(reply[::2], reply[1::2], strict=True)))
+    return _wrong_entries(key, kind, reply)
+
+
+def _wrong_fields(key: str, kind: _Kind, fields: Mapping[str, str]) -> list[Malformed]:
+    lacks = [field for field in kind.form.fields if field not in fields]
+    bad = [name for name, pattern in kind.fields.items() if name in fields and not pattern.fullmatch(fields[name])]
+    return [
+        Malformed(key, f"{message} {field}", _mend_field(key, kind, field))
+        for message, some in (("lacks its", lacks), ("has a malformed", bad))
+        for field in some
+    ]
+
+
+def _mend_field(key: str, kind: _Kind, field: str) -> list[Command]:
+    """Return the commands that set a counter of a record to its total, or remove what is not the truth."""
+    if recount := _COUNTERS.get((kind.name, field)):
+        return recount(int(key.rpartition(":")[2]), field)
+    if kind.form.is_truth:
+        return []
+    return [("DEL", key) if field in kind.form.fields else ("HDEL", key, field)]
+
+
+def _wrong_jobs(key: str, kind: _Kind, reply: Sequence[tuple[str, Sequence[str]]]) -> list[Malformed]:
+    bad = [
+        entry
+        for entry, pairs in reply
+        if _wrong_fields(key, kind, dict(zip(pairs[::2], pairs[1::2], strict=True))) or not entry.endswith("-0")
+    ]
+    mend = [("XACK", key, "workers", *bad), ("XDEL", key, *bad)]
+    return [Malformed(key, f"has {len(bad)} jobs that nobody can do", mend)] if bad else []
+
+
+def _wrong_entries(key: str, kind: _Kind, reply: Sequence[str]) -> list[Malformed]:
+    is_paired = kind.type in {"hash", "zset"}
+    entries, values = (reply[::2], reply[1::2]) if is_paired else (reply, ())
+    matches, value_matches = kind.entry.fullmatch, kind.value.fullmatch
+    bad = [entry for entry in entries if not matches(entry)]
+    if kind.type == "hash" and kind.form.value != ANY:
+        bad += [entry for entry, value in zip(entries, values, strict=True) if not value_matches(value)]
+    found = []
+    if bad:
+        remove = [("LREM", key, 0, one) for one in bad] if kind.type == "list" else [(_REMOVES[kind.type], key, *bad)]
+        found.append(Malformed(key, f"has {len(bad)} malformed entries", [] if kind.form.is_truth else remove))
+    if kind.form.score and entries != values:
+        own = [entry.partition(":")[0] if kind.form.score == OWN else kind.form.score for entry in entries]
+        scored = zip(entries, own, values, strict=True)
+        moved = [(entry, right) for entry, right, score in scored if right != score and matches(entry)]
+        mend = [("ZADD", key, "XX", right, entry) for entry, right in moved]
+        found += [Malformed(key, f"has {len(moved)} entries with a score that is not their own", mend)] if moved else []
+    return found
+
+
+async def run_repairs(db: Database, commands: Sequence[Command]) -> list[bool]:
+    """Run commands, and return whether each was stopped by a malformed value. Raises Unavailable. One round trip."""
+    replies = await db.run(commands)
+    for reply in replies:
+        if isinstance(reply, Exception) and not isinstance(reply, ResponseError):
+            raise reply
+    return [isinstance(reply, ResponseError) for reply in replies]
