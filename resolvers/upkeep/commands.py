@@ -5,6 +5,7 @@ Every command returns its answer: lines for people, data for programs, and the e
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -21,8 +22,10 @@ from store.client.database import Database
 from store.credentials import two_factor as second_factor
 from store.credentials.records import Role
 from store.ids import PARTITIONS
+from store.layout import versions
 from store.media import MediaUnavailable
 from store.upkeep import scanning
+from store.upkeep.malformed import UNREADABLE
 
 ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone
 
@@ -55,7 +58,11 @@ Show = Callable[[str, int], AbstractContextManager[Bar]]  # shows a bar with a n
 
 
 async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Answer:
-    """Check every invariant, and compare some homes, or all, with their computed values."""
+    """Check every invariant, and compare some homes, or all, with their computed values.
+
+    Raises UpkeepRefused for a store of an older layout: what its migration rewrites would be found.
+    """
+    await require_newest_layout(db)
     report = await _look_over(db, show, None if all_homes else homes, seed)
     return Answer([*report.lines()], report.data(), 0 if report.clean else 1)
 
@@ -63,16 +70,17 @@ async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: 
 async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int, yes: bool = False) -> Answer:
     """Finish the jobs that a crash has left, then repair what is found; repeats up to `ROUNDS` times.
 
-    With `yes`, objects that have belonged to nothing for two days are removed at last.
+    With `yes`, objects that have belonged to nothing for two days are removed at last. Raises as `check` does.
     """
-    while await Worker(db).run_once():
-        pass
+    await require_newest_layout(db)
+    await _finish_jobs(db)
     report = await _look_over(db, show, None if all_homes else homes, seed)
     lines, total = [*report.lines()], 0
     for _ in range(ROUNDS):
         mended = await verify.repair(db, report.findings)
         if not mended:
             break
+        await _finish_jobs(db)
         report = await _look_over(db, show, None if all_homes else homes, seed)
         lines += [f"{mended:,} of them mended", *report.lines()]
         total += mended
@@ -80,6 +88,22 @@ async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed:
         report = await _look_over(db, show, None if all_homes else homes, seed)
         lines += [f"{removed:,} objects removed", *report.lines()]
     return Answer(lines, {"mended": total, **report.data()}, 0 if report.clean else 1)
+
+
+async def require_newest_layout(db: Database) -> None:
+    """Raise UpkeepRefused for a store of an older layout."""
+    if (layout := await versions.current(db)) < versions.NEWEST:
+        raise UpkeepRefused(
+            f"the store has layout {layout}, and its keys are checked against layout {versions.NEWEST}: "
+            "run `migrate` first"
+        )
+
+
+async def _finish_jobs(db: Database) -> None:
+    """Finish the jobs that a crash has left, unless a malformed value stops them: `repair` may mend it first."""
+    with contextlib.suppress(*UNREADABLE):
+        while await Worker(db).run_once():
+            pass
 
 
 async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> Report:

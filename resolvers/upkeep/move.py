@@ -15,7 +15,7 @@ from typing import Any
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
-from resolvers.upkeep.commands import Answer, Show, UpkeepRefused, check
+from resolvers.upkeep.commands import Answer, Show, UpkeepRefused, check, require_newest_layout
 from store import jobs
 from store.client import requirements
 from store.client.database import Database, Unavailable, UnsupportedServer
@@ -126,6 +126,8 @@ async def _opened(db: Database, options: Options) -> AsyncIterator[tuple[Source,
 
 async def _check_target(db: Database, target: Database, options: Options) -> None:
     shown = urls.shown(options.target)
+    if not options.skip_verify:
+        await require_newest_layout(db)
     try:
         await target.check_server()
         await requirements.warn(target)

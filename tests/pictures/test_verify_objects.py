@@ -15,6 +15,7 @@ from resolvers.upkeep.commands import Answer, UpkeepRefused
 from resolvers.upkeep.invariants import objects as checks
 from store import keys
 from store.client.database import Database
+from store.layout import versions
 from store.media import PARTIAL, Form
 from store.pictures import uploads
 from store.settings import Settings
@@ -30,6 +31,12 @@ ORPHAN = f"{5 << 12:014x}{'0' * 32}"
 def settings(settings: Settings, media_store: str) -> Settings:
     """Each test runs on a folder and on S3."""
     return shrunk(settings, media_store=media_store)
+
+
+@pytest.fixture(autouse=True)
+async def newest_layout(db: Database) -> None:
+    """The empty store gets the newest layout, as when Perch starts: `verify` refuses an older one."""
+    await versions.check(db)
 
 
 class Hidden:

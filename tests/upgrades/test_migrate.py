@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from resolvers.upkeep import migrate, verify
+from resolvers.upkeep import commands, migrate, verify
+from resolvers.upkeep.commands import Answer, UpkeepRefused
 from resolvers.upkeep.migrations import MIGRATIONS, lifts
 from resolvers.upkeep.progress import bar
 from store import keys
@@ -64,6 +66,16 @@ async def lines(member: Member) -> list[tuple[str, ...]]:
     nodes = await member.ask(f"{{ nodes(ids: [{ids}]) {{ ... on Status {{ text }} ... on Repost {{ text }} }} }}")
     reposters = ([source["user"]["login"] for source in edge["repostedBy"]] for edge in edges)
     return [(node["text"], *by) for node, by in zip(nodes, reposters, strict=True)]
+
+
+@pytest.mark.parametrize("command", [commands.check, commands.repair])
+async def test_verify_before_migrate(first: Database, command: Callable[..., Awaitable[Answer]]) -> None:
+    """`verify` and `repair` of an older layout say to migrate first, and report nothing that the migration rewrites."""
+    run = partial(command, first, partial(bar, hidden=True), homes=0, all_homes=False, seed=1)
+    with pytest.raises(UpkeepRefused, match=r"has layout 1, .* run `migrate` first"):
+        await run()
+    await migrated(first)
+    assert (await run()).data["findings"] == []
 
 
 async def test_first_layout(first: Database, anonymous: Member) -> None:
