@@ -28,6 +28,7 @@ from serving.running import StartError
 from serving.tracing.exporting import exported
 from store.client import requirements
 from store.client.database import Unavailable, UnsupportedServer
+from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
 from store.layout.versions import UnsupportedLayout
 from store.secret import Secret
@@ -166,7 +167,7 @@ def _measured(services: Services) -> contextlib.AbstractAsyncContextManager[None
 
 async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
     options = arguments.options(asked)
-    async with running.opened(settings) as services:
+    async with running.opened(settings, opening.COMMAND_PATIENCE) as services:
         chosen = await tail.begin(services, TailOptions(**options))
         print("Perch follows the site; Ctrl-C ends it.", flush=True)
         await running.run_until_stopped(_print_lines(services, chosen))
@@ -184,7 +185,7 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     network = imports.read_network(
         asked.follows, asked.posts, settings, total=asked.posts_total, most=asked.members, seed=asked.seed
     )
-    async with running.opened(settings) as services:
+    async with running.opened(settings, opening.COMMAND_PATIENCE) as services:
         await Worker(services.db).run_once()
         hashed, of_each = await _hash(services, asked), (asked.messages, asked.groups, asked.images)
         print(await imports.load(services.db, network, hashed, *of_each))
@@ -192,13 +193,13 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
 
 
 async def _export(settings: Settings, asked: argparse.Namespace) -> int:
-    async with running.opened(settings) as services:
+    async with running.opened(settings, opening.COMMAND_PATIENCE) as services:
         print(await exporting.write(services, asked.login, asked.file))
     return 0
 
 
 async def _import_account(settings: Settings, asked: argparse.Namespace) -> int:
-    async with running.opened(settings) as services:
+    async with running.opened(settings, opening.COMMAND_PATIENCE) as services:
         await Worker(services.db).run_once()
         print(await import_account.load(services.db, asked.file, await _hash(services, asked)))
     return 0

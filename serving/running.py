@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import signal
 import socket
@@ -32,9 +33,9 @@ class StartError(Exception):
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Services]:
-    """Open the database and the services of the process."""
-    async with database(settings) as db:
+async def opened(settings: Settings, patience: float = math.inf) -> AsyncIterator[Services]:
+    """Open the database, with so many seconds of patience, and the services of the process."""
+    async with database(settings, patience) as db:
         services = Services(settings, db, opening.secret(settings))
         try:
             await services.start()
@@ -48,11 +49,14 @@ async def opened(settings: Settings) -> AsyncIterator[Services]:
 
 
 @contextlib.asynccontextmanager
-async def database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database. As long as that takes, systemd learns what it waits for, and goes on waiting."""
+async def database(settings: Settings, patience: float = math.inf) -> AsyncIterator[Database]:
+    """Open the database, with so many seconds of patience.
+
+    As long as that takes, systemd learns what it waits for, and goes on waiting.
+    """
     async with contextlib.AsyncExitStack() as stack:
         with systemd.starting() as waits:
-            db = await stack.enter_async_context(opening.database(settings, waits))
+            db = await stack.enter_async_context(opening.database(settings, waits, patience))
         yield db
 
 

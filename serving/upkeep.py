@@ -54,7 +54,7 @@ def _run(task: Task) -> Run:
 
     async def run(settings: Settings, asked: argparse.Namespace) -> int:
         options = arguments.options(asked)
-        async with opening.database(settings) as db:
+        async with opening.database(settings, patience=opening.COMMAND_PATIENCE) as db:
             answer = await task(db, partial(progress.bar, hidden=asked.json), **options)
         print(answer.as_json() if asked.json else "\n".join(answer.lines))
         return answer.status

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import secrets
 import sys
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,24 +26,28 @@ from store.layout import processes, versions
 from store.settings import SECRET_LENGTH, Settings
 from store.settings.declaring import SettingError
 
+COMMAND_PATIENCE = 5.0  # s that a command waits for a server that cannot be reached; what serves waits for ever
 RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis, and to start a process again
 
 log = structlog.get_logger()
 
 
 @contextlib.asynccontextmanager
-async def database(settings: Settings, waits: Waits = nobody_waits) -> AsyncIterator[Database]:
+async def database(
+    settings: Settings, waits: Waits = nobody_waits, patience: float = math.inf
+) -> AsyncIterator[Database]:
     """Attach to the embedded store, or connect to the server of REDIS_URL, waiting until it can be reached.
 
     `waits` is told again and again that this goes on. The secret key is among the database's settings, also if a file
     has it.
-    Raises EmbeddedStoreError, SettingError, UnsupportedServer, UnsupportedLayout.
+    Raises EmbeddedStoreError, SettingError, UnsupportedServer, UnsupportedLayout; and Unavailable after so many seconds
+    of patience.
     """
     held = None if settings.redis_url else await _attached(settings, waits)
     settings = replace(settings, secret_key=secret(settings))
     db = Database(held.url if held else settings.redis_url, settings)
     try:
-        log.debug("store_ready", store=await _reach(db, waits))
+        log.debug("store_ready", store=await _reach(db, waits, patience))
         async with processes.announced(db):  # before the layout is checked, as `finish_partition` relies on
             await versions.check(db)
             yield db
@@ -64,19 +70,23 @@ async def _attached(settings: Settings, waits: Waits) -> Attachment | ClusterAtt
     return await attach_cluster(settings.data_dir, nodes, **options)
 
 
-async def _reach(db: Database, waits: Waits) -> str:
+async def _reach(db: Database, waits: Waits, patience: float) -> str:
     """Wait until the server executes commands, reporting each failure on standard error; returns its name and version.
 
-    A server that loads its data already says its name, and takes scripts.
+    A server that loads its data already says its name, and takes scripts. That is worth any wait.
     """
     pause, longest = RETRY_SECONDS
+    last = time.monotonic() + patience
     while True:
         try:
             name = await db.check_server()
             await db.load_scripts()
             await versions.current(db)  # refused while data is loaded
         except Unavailable as error:
-            print(f"perch: Redis cannot be reached ({error}); next try in {pause:g} s", file=sys.stderr, flush=True)  # noqa: T201  the operator waits for it
+            if error.state != "LOADING" and time.monotonic() + pause > last:
+                raise Unavailable(f"the store cannot be reached: {error}", error.state) from error
+            if error.state == "LOADING" or patience == math.inf:
+                print(f"perch: Redis cannot be reached ({error}); next try in {pause:g} s", file=sys.stderr, flush=True)  # noqa: T201  the operator waits for it
             waits(f"Redis cannot be reached: {error}".__str__)
             await asyncio.sleep(pause)
             pause = min(pause * 2, longest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import structlog
+from redis.exceptions import ResponseError
 
 from store import keys
 from store.client.database import CommandRefused, Database
@@ -27,11 +28,15 @@ async def check(db: Database) -> int:
 
     Raises UnsupportedLayout if a partition has a newer layout than this Perch knows.
     """
-    found = read_pairs(await db.one("HGETALL", keys.layout()))
+    try:
+        found = read_pairs(await db.one("HGETALL", keys.layout()))
+        highest = max(map(int, found.values()), default=FIRST)
+    except (ResponseError, ValueError) as error:
+        raise UnsupportedLayout(f"the key {keys.layout()} is malformed, so the store's layout is unknown") from error
     if not found and await _is_empty(db):
         found = await _begin(db)
     layout = int(found.get(LayoutField.VERSION, FIRST))
-    if (highest := max(map(int, found.values()), default=FIRST)) > NEWEST:
+    if highest > NEWEST:
         raise UnsupportedLayout(
             f"the store has layout {highest}, and this Perch knows layouts up to {NEWEST}: run a newer Perch"
         )

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+import server
+from store.client.database import Unavailable
 from store.embedded import opening
 from store.settings import Settings
 from tests.support.people import SECRET, Member, sign_up
 from tests.support.servers.load import Load, friends
-from tests.support.servers.processes import perch, redis, until, visiting
+from tests.support.servers.processes import perch, redis, run, until, visiting
 
 VIEWER = "{ viewer { user { login postCount } } }"
 
@@ -84,3 +86,32 @@ async def _has_home(member: Member, wanted: list[str]) -> bool:
 async def _status(anonymous: Member, path: str) -> int:
     async with anonymous.client.get(path) as response:
         return response.status
+
+
+COMMANDS = ("verify", "repair", "migrate", "trim", "recount", "jobs")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_commands_end_without_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """A command whose store cannot be reached ends with one line and status 1, and so does one of a broken cluster."""
+    monkeypatch.setattr(opening, "COMMAND_PATIENCE", 0.0)
+    for added in (None, {"cluster_enabled": "yes"}):  # nothing runs there, and a node that owns no slots
+        async with redis(tmp_path / f"redis{added is None}") as away:
+            if added:
+                await away.start(**added)
+            with pytest.raises(Unavailable, match="the store cannot be reached"):
+                await _run(command, redis_url=away.settings["redis_url"], secret_key=SECRET)
+
+
+async def test_a_silent_command(tmp_path: Path) -> None:
+    """On the command line, it says that the store cannot be reached, and nothing else."""
+    async with redis(tmp_path / "redis") as away:
+        status, out, err = await run(tmp_path / "data", "verify", log_level="ERROR", **away.settings)
+    assert (status, out) == (1, "")
+    assert re.fullmatch(r"perch: the store cannot be reached: .+", err)
+
+
+async def _run(command: str, **settings: str) -> int:
+    asked = server._parser().parse_args([command])  # noqa: SLF001  what the command line does
+    status: int = await asked.run(Settings(**settings), asked)  # type: ignore[arg-type]
+    return status
