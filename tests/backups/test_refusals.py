@@ -15,7 +15,7 @@ from resolvers.upkeep.progress import bar
 from store import keys
 from store.client.database import Database
 from store.keys.fields import LayoutField
-from store.layout import processes
+from store.layout import processes, versions
 from store.upkeep.copying import kept
 from tests.support.people import Member
 from tests.support.servers.moves import failing
@@ -98,9 +98,11 @@ async def test_targets(tmp_path: Path, db: Database, target: Database, alice: Me
     await save(db, file)
     async with processes.announced(target), processes.announced(target):
         assert "1 other processes use the store" in await refused(target, file)
-    await db.one("HSET", keys.layout(), LayoutField.VERSION, 3)
+    newest = versions.NEWEST
+    await db.one("HSET", keys.layout(), LayoutField.VERSION, newest + 1)
     await save(db, tmp_path / "newer")
-    assert "it has layout 3, and this Perch knows layouts up to 2" in await refused(target, tmp_path / "newer")
+    too_new = f"it has layout {newest + 1}, and this Perch knows layouts up to {newest}"
+    assert too_new in await refused(target, tmp_path / "newer")
     await target.one("SET", "something", 1)
     with pytest.raises(UpkeepRefused, match="the store is not empty: it has the key 'something'"):
         await restore.run(target, HIDDEN, file=file, key_file=None)

@@ -68,11 +68,11 @@ async def test_stores(
     settings: Settings, db: Database, alice: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A store that is away, has other settings, an older or newer layout, or ids of a time to come is named."""
-    assert "has layout 1, not 2" in (await found(settings))[0]
-    await versions.finish(db, 3)
-    assert "this Perch knows layouts up to 2" in (await found(settings))[0]
+    assert f"has layout 1, not {versions.NEWEST}" in (await found(settings))[0]
+    await versions.finish(db, versions.NEWEST + 1)
+    assert f"this Perch knows layouts up to {versions.NEWEST}" in (await found(settings))[0]
     await db.one("DEL", keys.layout())
-    await versions.finish(db, 2)
+    await versions.finish(db, versions.NEWEST)
     monkeypatch.setattr(requirements, "REQUIRED", {"appendonly": "perhaps"})
     assert (await found(settings))[0].endswith("has appendonly yes")
     monkeypatch.setattr(requirements, "REQUIRED", {"appendonly": "yes"})

@@ -36,6 +36,12 @@ async def test_texts_leave(db: Database) -> None:
     assert await event_contents.trim(db) == 0
 
 
+async def test_former_kind(db: Database) -> None:
+    """Events of a kind that has another name now leave the log as well."""
+    await db.ask(ENTRY, ("XADD", keys.events(), "*", "kind", "bond", "actor", 1, "member", 2), ENTRY)
+    assert await event_contents.trim(db) == 2
+
+
 async def test_many_events(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log of more events than are read at a time is read to its end."""
     monkeypatch.setattr(event_contents, "READ_COUNT", 2)
