@@ -274,9 +274,9 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
-        await self.outages.close()
         await self.cache.close()
         await self.servers.close()
+        await self.outages.close()  # last: commands that are being answered may still fail
 
 
 def _version(info: dict[str, str]) -> tuple[int, ...]:

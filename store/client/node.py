@@ -95,9 +95,9 @@ class Node:
 
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
-        await self.breaker.close()
         await self._changes.close()
         await self._connections.close()
+        await self.breaker.close()  # last: a connection that is closed may still time out
         await self.pool.disconnect()
 
 
