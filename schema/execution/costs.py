@@ -92,10 +92,8 @@ class Cost:
     def _add_up(self, variables: Variables, known: dict[int, int]) -> int:
         total = known.get(id(self))
         if total is None:
-            total = self.fixed
-            for factor, part in self.parts:
-                total += factor(variables) * part._add_up(variables, known)  # noqa: SLF001  its own kind
-            known[id(self)] = total
+            parts = (factor(variables) * part._add_up(variables, known) for factor, part in self.parts)  # noqa: SLF001
+            known[id(self)] = total = self.fixed + sum(parts)
         return total
 
 
