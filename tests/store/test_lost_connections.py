@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from resolvers.upkeep import verify
 from store.client.database import Database
 from store.client.lua import GUARDED
 from store.client.lua import SCRIPTS as LOADED
+from store.client.pubsub import PubSub
+from store.client.tasks import stop
 from store.settings import Settings
 from tests.support.people import USER_ERRORS, Member, mutation_text, shrunk
 from tests.support.servers.cutting import Proxy
@@ -114,6 +117,23 @@ async def test_what_the_worker_took_over(
     await until(lambda: finished(db, worker))
     assert proxy.has_cut
     assert [await follower.home() for follower in (bob, carol)] == [[delivery]] * 2
+
+
+async def test_a_handover_without_its_message(
+    db: Database, worker: Worker, delivery: str, alice: Member, bob: Member, carol: Member
+) -> None:
+    """While Pub/Sub is away, the worker finds a job that was handed over, and does not wait for the lease."""
+
+    async def is_idle() -> bool:
+        return not await waiting(db)
+
+    away = PubSub(db.servers, db.channel_prefix, db.outages)  # never started
+    running = asyncio.create_task(worker.run(away))
+    await until(is_idle)  # a worker begins with all partitions
+    second = await alice.post("hello again")
+    await until(is_idle)
+    await stop(running)
+    assert [await follower.home() for follower in (bob, carol)] == [[second, delivery]] * 2
 
 
 @pytest.mark.parametrize("after", [False, True])
