@@ -14,7 +14,7 @@ from store.keys.fields import LayoutField
 from store.records import read_pairs
 
 FIRST = 1  # of stores that do not say which layout they have
-NEWEST = 5  # that this Perch knows; it also works with those before
+NEWEST = 6  # that this Perch knows; it also works with those before
 
 log = structlog.get_logger()
 

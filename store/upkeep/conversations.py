@@ -201,6 +201,22 @@ def reapply(db: Database, state: State, participant: Participant, *, anew: bool)
     return [*(removal if anew else ()), entries.apply_command(db, state, participant)]
 
 
+async def reapply_muting(db: Database, ids: Sequence[int]) -> int:
+    """Bring the entries of participants who mute others up to the state of some conversations; returns their number.
+
+    Two round trips for each conversation. An entry that is newer by then stays as it is.
+    """
+    count = 0
+    replies = await db.ask(*map(conversations.state_command, ids))
+    for one, reply in zip(ids, replies, strict=True):
+        if state := conversations.read_state(one, reply):
+            pairs = zip(state.participants, await entries_of(db, state), strict=True)
+            muting = [participant for participant, entry in pairs if entry.muted and entry.text]
+            await db.ask(*(entries.apply_command(db, state, participant) for participant in muting))
+            count += len(muting)
+    return count
+
+
 async def listed(db: Database, members: Sequence[int]) -> dict[int, set[int]]:
     """Return the conversations that each member has any entry of. One round trip."""
     replies = await db.ask(

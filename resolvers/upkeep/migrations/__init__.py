@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from resolvers.upkeep.migrations import event_contents, hashtags, lifts, likes
+from resolvers.upkeep.migrations import event_contents, hashtags, lifts, likes, mutes
 from store.client.database import Database
 
 
@@ -26,4 +26,5 @@ MIGRATIONS = (  # in their order
     Migration(3, "a # is before each hashtag of a post", site=hashtags.migrate),
     Migration(4, "the event log has no texts and places", site=event_contents.migrate),
     Migration(5, "likes of a post on a day have one notification", site=likes.migrate),
+    Migration(6, "messages of muted members are not unread", site=mutes.migrate),
 )
