@@ -18,6 +18,7 @@ from resolvers.upkeep.commands import Answer, UpkeepRefused
 from resolvers.upkeep.progress import bar
 from store import jobs, keys
 from store.client.database import CommandRefused, Database
+from store.layout import versions
 from store.upkeep import comparing
 from store.upkeep.copying import moving
 from store.upkeep.copying.moving import Value
@@ -59,6 +60,7 @@ BOTH = pytest.mark.parametrize("sides", ["server", "cluster"], indirect=True)
 @pytest.fixture
 async def source(sides: tuple[str, str]) -> AsyncIterator[Database]:
     async with connected(sides[0]) as db:
+        await versions.check(db)  # labels the empty store, as Perch does
         yield db
 
 
