@@ -207,21 +207,29 @@ class Database:
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         self._count()
         tries = Tries()
+        replies = await self._try(commands, tries)
+        if OUTAGES.isdisjoint(map(type, replies)):
+            return replies
+        while again := [
+            i for i, reply in enumerate(replies) if isinstance(reply, Lost)
+        ]:  # on a cluster, a part is lost
+            left = [commands[i] for i in again]
+            self.unfinished.add_lost(left)
+            if not tries.go_on():
+                break
+            for i, reply in zip(again, await self._try(left, tries), strict=True):
+                replies[i] = reply
+        self._refused(commands, replies)
+        return replies
+
+    async def _try(self, commands: Sequence[Command], tries: Tries) -> list[Any]:
         while True:
             try:
-                replies = await self.servers.run(commands)
+                return await self.servers.run(commands)
             except LOST as error:
                 self.unfinished.add_lost(commands)
-                if tries.go_on():
-                    continue
-                raise self._unreachable(error) from error
-            if OUTAGES.isdisjoint(map(type, replies)):
-                return replies
-            unanswered = [command for command, reply in zip(commands, replies, strict=True) if isinstance(reply, Lost)]
-            self.unfinished.add_lost(unanswered)
-            if not unanswered or not tries.go_on():
-                self._refused(commands, replies)
-                return replies
+                if not tries.go_on():
+                    raise self._unreachable(error) from error
 
     def _unreachable(self, error: BaseException) -> Unavailable:
         reason = lost(error, "" if self.servers.is_cluster else self.nodes[0].name)
