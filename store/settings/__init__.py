@@ -184,7 +184,7 @@ class Settings(TracingSettings):
     )
     max_anonymous_cost: int = setting(20_000, "the same for an anonymous request, if `MAX_COST` is more", least=1)
     max_values: int = setting(
-        2_000, "values in the variables of a request, those in lists and objects counted", least=1
+        6_000, "values in the variables of a request, those in lists and objects counted", least=1
     )
     max_body: int = setting(262_144, "bytes of a request body or websocket message", least=1024)
 

@@ -112,8 +112,8 @@ async def _refuses(url: str) -> bool:
     host, port = url.removeprefix("http://").split(":")
     try:
         _, writer = await asyncio.open_connection(host, int(port))
-    except ConnectionRefusedError:
-        return True
+    except ConnectionError as error:  # reset where the port is closed before the connection is accepted
+        return isinstance(error, ConnectionRefusedError)
     writer.close()
     return False
 

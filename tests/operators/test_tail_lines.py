@@ -35,14 +35,15 @@ async def lines(services: Services, ends: Sequence[str], **asked: Any) -> list[s
     raise AssertionError(f"it ended: {said}")
 
 
+# The text of a deleted post is not known any more, so filters of words and places pass its past end.
 OPTIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({}, ["tea", "cape", "repost", "follow", "unfollow", "gone"]),
     ({"follow": ["@Alice"]}, ["tea", "gone"]),
     ({"follow": ["alice", "bob"]}, ["tea", "cape", "repost", "follow", "unfollow", "gone"]),
-    ({"track": ["TEA green"]}, ["tea"]),
-    ({"track": ["nothing", "cape"]}, ["cape"]),
-    ({"box": [ELSEWHERE, CAPE_TOWN]}, ["cape"]),
-    ({"box": [ELSEWHERE], "track": ["tea"]}, ["tea"]),
+    ({"track": ["TEA green"]}, ["tea", "gone"]),
+    ({"track": ["nothing", "cape"]}, ["cape", "gone"]),
+    ({"box": [ELSEWHERE, CAPE_TOWN]}, ["cape", "gone"]),
+    ({"box": [ELSEWHERE], "track": ["tea"]}, ["tea", "gone"]),
     ({"kind": ["USER_FOLLOWED"]}, ["follow"]),
     ({"kind": ["USER_UNFOLLOWED", "POST_CREATED"], "follow": ["bob"]}, ["cape", "repost", "unfollow"]),
     ({"sample": 100}, ["tea", "cape", "repost", "gone"]),
