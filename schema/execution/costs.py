@@ -55,6 +55,7 @@ LOOKUP_PRICES = MappingProxyType(  # of fields that read more than the object; f
         "inReplyTo": 8,
         "isMutual": 3,
         "lastMessage": 8,
+        "memberCount": 3,
         "mentions": 4,
         "participants": 3,
         "post": 12,
