@@ -30,9 +30,9 @@ class Group:
     def may_post(self, login: str) -> bool:
         return self.moderates(login) if self.kind == "ANNOUNCEMENT" else login in self.joined
 
-    def is_open_to(self, login: str) -> bool:
-        """Return whether a viewer sees what is in the group."""
-        return login not in self.banned and (self.kind != "PRIVATE" or login in self.joined)
+    def is_open_to(self, login: str, *, counts: bool) -> bool:
+        """Return whether a viewer sees what is in the group. `counts` says whether a membership shows them anything."""
+        return login not in self.banned and (self.kind != "PRIVATE" or (counts and login in self.joined))
 
     def outranks(self, login: str, other: str) -> bool:
         """Return whether a moderator's role is above what another is in the group."""

@@ -71,7 +71,7 @@ class Groups(Conversations):
             if group.moderates(login) and not is_suspended
             else None,
             "banned": {"nodes": [{"login": other} for other in banned if model.meets(login, other)]}
-            if group.moderates(login)
+            if group.moderates(login) and not is_suspended
             else None,
             "timeline": {"nodes": [{"id": self.ids[post]} for post in shown]} if is_open else None,
         }

@@ -137,8 +137,7 @@ class Model:
 
     def opens(self, viewer: str, group: int) -> bool:
         """Return whether a viewer sees what is in a group."""
-        found = self.groups[group]
-        return found.kind != "PRIVATE" or (found.is_open_to(viewer) and viewer not in self.suspended)
+        return self.groups[group].is_open_to(viewer, counts=viewer not in self.suspended)
 
     def sees(self, viewer: str, post: int) -> bool:
         """Return whether a post exists for a viewer; a hidden one does for its author alone."""

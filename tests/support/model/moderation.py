@@ -151,7 +151,7 @@ class Moderation(GroupModerators):
         """Return whether a moderator who knows nobody sees a post."""
         post = self.model.posts[post_id]
         is_open = post.author not in self.model.private
-        if post.group and not self.model.groups[post.group].is_open_to("mona"):
+        if post.group and not self.model.opens("mona", post.group):
             return False
         return is_open and (not post.is_plain or post.original is None or self._is_open(post.original))
 
