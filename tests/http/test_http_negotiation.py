@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_aiohttp import AiohttpClient
 
+from schema.execution.costs import RESOLVED_PRICE
 from serving.http.negotiation import choose
 from tests.support.transport import clients
 from tests.support.transport.clients import EVENT_STREAM, GRAPHQL, JSON, Client, first_code, post
@@ -96,7 +97,7 @@ async def test_queries_over_the_limits(services: PlainServices, aiohttp_client: 
 
 async def test_cost_depends_on_the_variables_sent(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
     """The same query passes with a small number and is refused with a large one."""
-    client = await aiohttp_client(services.app(max_cost=30))
+    client = await aiohttp_client(services.app(max_cost=RESOLVED_PRICE + 29))
     query = "query($n: Int!) { items(first: $n) { total } }"
     assert (await post(client, query, variables={"n": 29}))[0] == 200
     status, body = await post(client, query, variables={"n": 30})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
+
 from resolvers import accounts
 from resolvers.operation.services import Services
 from resolvers.rules.text import is_login, mentions, normalise
@@ -13,7 +15,7 @@ from store.credentials.records import Role
 from store.settings import Settings
 from tests.support import conversations
 from tests.support.moderation.acts import listed, logged
-from tests.support.people import Member
+from tests.support.people import Member, shrunk
 from tests.support.work import photograph
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { accessToken userErrors { code } } }"
@@ -27,6 +29,12 @@ PUBLIC = f"""
     {COUNTS} mentions {{ login }} likedBy(first: 1) {{ nodes {{ bio followerCount followingCount }} }}
     comments(first: 50) {{ nodes {{ text author {{ login }} replyTo {{ text }} }} }} }} }} }} }}
 """
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Room for lists of every post on a page."""
+    return shrunk(settings, max_cost=10**9, max_anonymous_cost=10**9)
 
 
 async def _member(services: Services, anonymous: Member) -> Member:

@@ -30,7 +30,7 @@ QUERY = """query($id: ID!, $first: Int, $after: String) { node(id: $id) { ... on
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """Room for a whole long conversation on one page."""
-    return shrunk(settings, max_page=LONG, max_cost=10**9)
+    return shrunk(settings, max_page=LONG, max_cost=10**9, max_anonymous_cost=10**9)
 
 
 @pytest.fixture
