@@ -19,6 +19,8 @@ _INDEXES = {
     Kind.GROUP_INVITATIONS: Kind.INVITED,
     Kind.GROUP_BANNED: Kind.BANNED_FROM,
 }
+# The index has the same score as the list: who invited the member, or the id of the ban. Its place among the facts.
+_SHARED_SCORES = {Kind.GROUP_INVITATIONS: 3, Kind.GROUP_BANNED: 4}
 
 
 class GroupFacts(Struct, frozen=True):
@@ -109,7 +111,7 @@ async def entries(db: Database, kind: Kind, groups: Sequence[int]) -> list[Group
     """Return the entries of one list of some groups. Four round trips."""
     replies = await db.ask(*(("ZRANGE", kind.key(group), 0, -1) for group in groups))
     pairs = [(group, int(m)) for group, reply in zip(groups, replies, strict=True) for m in reply]
-    is_invitation = kind is Kind.GROUP_INVITATIONS
+    shared = _SHARED_SCORES.get(kind)
     members = await existing(db, Kind.USER, {member for _, member in pairs})
     scores = await db.ask(*(("ZSCORE", _INDEXES[kind].key(member), group) for group, member in pairs))
     replies = await db.ask(*(c for group, member in pairs for c in membership.facts_commands(group, member)))
@@ -121,7 +123,7 @@ async def entries(db: Database, kind: Kind, groups: Sequence[int]) -> list[Group
             member,
             bool(own[0]),
             member in members,
-            score is not None and (not is_invitation or score == own[3]),  # both have who invited them
+            score is not None and (shared is None or score == own[shared]),
             own,
         )
         for (group, member), score, own in zip(pairs, scores, facts, strict=True)

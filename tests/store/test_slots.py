@@ -95,6 +95,8 @@ async def gather(alice: Member, bob: Member) -> None:
     await bob.post("so", groupId=group)
     await bob.do("deletePost", postId=post)
     await groups.act(bob, "leaveGroup", group)
+    for mutation in ("banGroupMembers", "unbanGroupMembers"):
+        await groups.act(alice, mutation, group, bob)
     await groups.act(alice, "updateGroup", group, kind="PUBLIC")
     await alice.do("deleteGroup", groupId=group)
 

@@ -9,6 +9,7 @@ from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from store.client.database import Database
 from store.credentials.records import Role
+from store.pictures import originals, uploads
 from tests.support import conversations, groups
 from tests.support.moderation.acts import report, resolve
 from tests.support.people import Member, make_private, sign_up
@@ -37,7 +38,7 @@ async def settle(db: Database, anonymous: Member, worker: Worker, name: str) -> 
     await cat.repost(word)
     await _attach(db, ann, ben)
     await _talk(ann, ben, cat)
-    await _gather(ann, ben, cat, dan)
+    await _gather(ann, ben, cat, dan, gus)
     await _moderate(ann, ben, cat, dan)
     await promote(gus, ben)
     await work_off(db, worker)
@@ -67,6 +68,8 @@ async def _write(ann: Member, ben: Member, cat: Member, dan: Member, fay: Member
     word = await dan.post(f"a word {tag}")
     await ann.do("like", postId=word)
     reply = await dan.post("a reply", inReplyToId=post)
+    for step in ("like", "unlike"):
+        await ben.do(step, postId=reply)
     await ben.post("an answer", inReplyToId=reply)
     await ben.do("pinPost", postId=await ben.post("pinned"))
     await ben.do("hidePost", postId=await ben.post(f"hidden {tag}"))
@@ -85,7 +88,9 @@ async def _write(ann: Member, ben: Member, cat: Member, dan: Member, fay: Member
 async def _attach(db: Database, ann: Member, ben: Member) -> None:
     await ann.do("updateProfile", avatar={"uploadId": await ready_picture(db, ann, "AVATAR")})
     await ann.post("a picture", images=await pictures(db, ann, 1))
-    await ready_picture(db, ann)
+    waiting = await uploads.read(db, number(await ready_picture(db, ann)))
+    assert waiting
+    await originals.begin(db, waiting, most=0)
     talk = await conversations.start(ann, ben)
     shown = await conversations.write(ann, talk, "", images=await pictures(db, ann, 1, "MESSAGE"))
     await report(ben, shown)
@@ -99,12 +104,13 @@ async def _talk(ann: Member, ben: Member, cat: Member) -> None:
     await conversations.delete(ann, await conversations.write(ann, talk))
 
 
-async def _gather(ann: Member, ben: Member, cat: Member, dan: Member) -> None:
+async def _gather(ann: Member, ben: Member, cat: Member, dan: Member, gus: Member) -> None:
     group, club = await groups.create(ann), await groups.create(ben, "PRIVATE")
     await groups.join(group, ben, cat)
     await groups.give(ann, group, ben, "MODERATOR")
     await groups.join(club, cat)
     await groups.act(ben, "inviteToGroup", club, dan)
+    await groups.act(ann, "banGroupMembers", group, gus)
     note = await ben.post("a note", groupId=group)
     await cat.repost(note)
 
