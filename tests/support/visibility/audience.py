@@ -58,7 +58,7 @@ class Audience:
 
 def roomy(settings: Settings) -> Settings:
     """Return settings that let one request ask for everything."""
-    most = {"max_query": 10**6, "max_tokens": 10**6, "max_aliases": 10**5, "max_fields": 10**5, "max_body": 10**7}
+    most = {"max_query": 10**6, "max_tokens": 10**6, "max_aliases": 10**5, "max_body": 10**7}
     return shrunk(settings, **most, max_cost=10**9, max_anonymous_cost=10**9)
 
 
