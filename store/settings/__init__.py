@@ -10,13 +10,13 @@ from typing import Any
 from store.settings import checking
 from store.settings.checking import SECRET_LENGTH
 from store.settings.declaring import read, setting
-from store.settings.tracing import TracingSettings
+from store.settings.queries import QuerySettings
 
 __all__ = ["SECRET_LENGTH", "Settings", "settings_table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(TracingSettings):
+class Settings(QuerySettings):
     """All settings. The environment variable of each is its field's name in capitals."""
 
     host: str = setting("127.0.0.1", "address to listen on")
@@ -170,24 +170,6 @@ class Settings(TracingSettings):
     reports_per_hour: int = setting(20, "reports that one member can file in an hour", least=1)
     max_page: int = setting(100, "entries of one page", least=1, most=1000)
 
-    # Limits on queries
-    max_depth: int = setting(15, "depth of a query", least=1)
-    max_query: int = setting(16_384, "characters of a query text", least=1)
-    max_tokens: int = setting(1_000, "tokens of a query, and comments likewise", least=1)
-    max_operations: int = setting(50, "operations of one query text", least=1)
-    max_aliases: int = setting(30, "aliases in a query", least=0)
-    max_fields: int = setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
-    max_cost: int = setting(
-        40_000,
-        "cost of a query: fields and pages, times the entries asked of the lists above; 1 is some µs of CPU",
-        least=1,
-    )
-    max_anonymous_cost: int = setting(20_000, "the same for an anonymous request, if `MAX_COST` is more", least=1)
-    max_values: int = setting(
-        6_000, "values in the variables of a request, those in lists and objects counted", least=1
-    )
-    max_body: int = setting(262_144, "bytes of a request body or websocket message", least=1024)
-
     # Limits on connections
     max_connections: int = setting(
         5_000, "open connections per process; fewer where it may not open that many files", least=10, most=1_000_000
@@ -305,8 +287,8 @@ class Settings(TracingSettings):
 def settings_table() -> str:
     """Return the documentation's table of all settings, in Markdown."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
-    own = [f for f in fields(Settings) if f not in fields(TracingSettings)]
-    for f in (*own, *fields(TracingSettings)):
+    own = [f for f in fields(Settings) if f not in fields(QuerySettings)]
+    for f in (*own, *fields(QuerySettings)):
         value: Any = f.default
         default = str(value).lower() if isinstance(value, bool) else "" if value == () else str(value)
         rows.append(f"| `{f.name.upper()}` | {f'`{default}`' if default else 'unset'} | {f.metadata['meaning']} |")
