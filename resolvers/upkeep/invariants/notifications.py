@@ -15,23 +15,22 @@ from store.upkeep.notifications import ListedNotification
 async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each notification's actor, post, comment and group exist, as do its like or repost; its mention is listed."""
     known = await stored.notifications(db, members)
-    found = [(listed.key, listed.notification) for listed in known]
-    groups = await existing(db, Kind.GROUP, {notification.group for _, notification in found} - {0}) | {0}
+    groups = await existing(db, Kind.GROUP, {one.notification.group for one in known} - {0}) | {0}
     users, posts, comments = await _existing(
         db,
-        users={notification.actor for _, notification in found},
-        posts={notification.post for _, notification in found},
-        comments={notification.comment for _, notification in found},
+        users={one.notification.actor for one in known},
+        posts={one.notification.post for one in known},
+        comments={one.notification.comment for one in known},
     )
-    about_gone = [
-        _removed(key, notification, "is about what is gone")
-        for key, notification in found
-        if notification.actor not in users
-        or notification.post not in posts
-        or notification.comment not in comments
-        or notification.group not in groups
-    ]
-    return about_gone + await _ended(db, known) + await _lost_mentions(db, known)
+    left: list[ListedNotification] = []
+    about_gone: list[Finding] = []
+    for one in known:
+        of = one.notification
+        if of.actor in users and of.post in posts and of.comment in comments and of.group in groups:
+            left.append(one)
+        else:
+            about_gone.append(_removed(one.key, of, "is about what is gone"))
+    return about_gone + await _ended(db, left) + await _lost_mentions(db, left)
 
 
 async def _ended(db: Database, known: Sequence[ListedNotification]) -> list[Finding]:

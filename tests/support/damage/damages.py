@@ -112,7 +112,7 @@ MENDABLE = [
     ),
     Damage("post of a group in public", lambda _: keys.public(), lambda s: [("ZADD", keys.public(), s.note, s.note)]),
     Damage(
-        "notified of a like that there is not",
+        "notified of a like as before layout 5",
         lambda s: keys.notifications(s.cat),
         lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{s.dan}:{s.post}:0")],
     ),
@@ -138,7 +138,7 @@ MENDABLE = [
     Damage(
         "notified of what nobody did",
         lambda s: keys.notifications(s.cat),
-        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{GHOST}:{s.post}:0")],
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"REPOST:{GHOST}:{s.post}:0")],
     ),
     Damage(
         "notified of likes of a day without any",
@@ -148,7 +148,7 @@ MENDABLE = [
     Damage(
         "notified of a post that is gone",
         lambda s: keys.notifications(s.cat),
-        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{s.ann}:{GHOST}:0")],
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:0:{GHOST}:1")],
     ),
     Damage(
         "notified of a comment that is gone",
