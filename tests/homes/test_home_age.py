@@ -8,8 +8,9 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
+from resolvers.rules import ranking
 from store import homes, keys
-from store.ids import first_of, partition
+from store.ids import first_of, instant, partition
 from store.keys.fields import StatusField, UserField
 from store.settings import Settings
 from tests.support.home_pages import read, seen, walk
@@ -45,6 +46,7 @@ async def published(site: Site, login: str, *, hours_ago: int, turn: int = 0) ->
         ("ZADD", keys.profile(author), post, post),
         ("HINCRBY", keys.user(author), UserField.POSTS, 1),
         ("ZADD", keys.public(), post, post),
+        ("ZADD", keys.important_public(), ranking.score(instant(post)), post),
     )
     for home in owners:
         await write_home(site.db, home, {*(e.entity for e in await homes.home(site.db, home)), post})
