@@ -73,14 +73,16 @@ async def hand_over_unfinished(db: Database) -> None:
 
     The id of a job whose commit got no reply is unknown. So all leased jobs of its partition are released: each step
     may run twice without harm. Race: the server may execute a lost command after this. That job waits until its lease
-    expires. Raises Unavailable while the server does not answer; then the jobs stay in `db.unfinished`.
+    expires. Raises Unavailable while the server does not answer; then the jobs stay in `db.unfinished`. Known jobs come
+    first: on a cluster, the partitions may be on a node that is away for long.
     """
     left, partitions = db.unfinished.take()
     try:
         with repeatable():
+            await db.ask(*(c for job in left for c in _hand_over(db, partition(job.id), [f"{job.id}-0"], excused=True)))
+            left = []
             leased = await _leased(db, sorted(partitions))
-            known = [c for job in left for c in _hand_over(db, partition(job.id), [f"{job.id}-0"], excused=True)]
-            await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)), *known)
+            await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)))
     except BaseException:
         db.unfinished.put_back(left, partitions)
         raise

@@ -73,6 +73,8 @@ class Worker:
                 if not self._db.is_cluster:
                     self._db.unfinished.add(*quick[done:])
                     raise
+                with contextlib.suppress(Unavailable):  # the node that is away may be the job's own
+                    await jobs.excuse(self._db, job)
                 self._db.unfinished.add(job)
                 lost = error
         if lost:

@@ -181,7 +181,7 @@ class Database:
         return self.servers.all
 
     def node_index(self, partition: int) -> int:
-        """Return which of the nodes owns a partition; without an owner, the first one."""
+        """Return which of the nodes owns a partition, -1 while none does."""
         return self.servers.index_of(partition)
 
     async def each_node(self, *commands: Command) -> list[list[Any]]:

@@ -96,9 +96,9 @@ class Nodes:
         return self._cluster.owner(tag) if self._cluster else self._alone
 
     def index_of(self, partition: int) -> int:
-        """Return which of the nodes owns a partition; without an owner, the first one."""
+        """Return which of the nodes owns a partition, -1 while none does."""
         owner = self.owner(str(partition))
-        return self.all.index(owner) if owner in self.all else 0
+        return self.all.index(owner) if owner in self.all else -1
 
     def node_of(self, key: str) -> str:
         """Return the URL of the node that owns a key or channel, as far as is known."""

@@ -13,10 +13,11 @@ from redis.crc import key_slot
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import jobs
+from store import jobs, keys, posts
 from store.client.database import Unavailable
 from store.client.tasks import stop
 from store.ids import PARTITIONS, partition
+from store.posts import Draft
 from store.settings import Settings
 from tests.support.people import SECRET, Member, sign_up
 from tests.support.servers.cluster import Cluster, cluster, slot
@@ -92,9 +93,30 @@ async def test_node_away(services: Services, anonymous: Member, nodes: Cluster, 
     for fan in (one, two):
         await until(partial(_has, fan, to_others))
     await nodes.start_again(away)
+    await until(services.db.ready)
     for fan in (one, two, lost):
         await until(partial(_has, fan, to_all))
     await until(lambda: _is_done(services))
+
+
+async def test_handing_over(services: Services, anonymous: Member, nodes: Cluster) -> None:
+    """A job is handed over without a failed attempt, although other jobs may be leased on a node that is away."""
+    members = await _members(anonymous, nodes)
+    here, away = nodes.nodes[0], nodes.nodes[1]
+    author = number(members[here][0].id)
+    _, post, job = await posts.create(services.db, Draft(author, "hello"))
+    assert job
+    of_away = partition(number(members[away][0].id))
+    away.kill()
+    services.db.unfinished.add(job)
+    services.db.unfinished.add_lost([("XAUTOCLAIM", keys.jobs(of_away))])
+    with pytest.raises(Unavailable):
+        await jobs.hand_over_unfinished(services.db)
+    assert services.db.unfinished.take() == ([], {of_away})
+    jobs_of = keys.jobs(partition(post))
+    ((_, _, idle, attempts),) = await services.db.one("XPENDING", jobs_of, "workers", "-", "+", 1)
+    assert (idle > services.settings.job_lease_seconds * 1000, attempts) == (True, 0)
+    await nodes.start_again(away)
 
 
 async def _holds(fact: bool) -> bool:
