@@ -32,6 +32,8 @@ def settings(settings: Settings) -> Settings:
 @pytest.fixture
 async def trial(db: Database, anonymous: Member, worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Trial:
     """Some villages whose scores are computed. Files of pictures stay, because only keys are put back."""
+    if db.is_cluster:
+        pytest.skip("the keys of one server are put back; test_verify damages those of a cluster")
 
     async def stay(*_: object) -> None:
         pass
