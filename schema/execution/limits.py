@@ -161,6 +161,9 @@ def count_repetitions(document: DocumentNode) -> int:
     return count
 
 
+_NESTED = (dict, list)
+
+
 def _has_more_values(variables: Mapping[str, Any], most: int) -> bool:
     count, waiting = 0, list[Any]([variables])
     while waiting:
@@ -169,7 +172,7 @@ def _has_more_values(variables: Mapping[str, Any], most: int) -> bool:
         if count > most:
             return True
         values = one.values() if isinstance(one, dict) else one
-        waiting += [inner for inner in values if isinstance(inner, dict | list)]
+        waiting += [inner for inner in values if isinstance(inner, _NESTED)]
     return False
 
 

@@ -23,7 +23,7 @@ from schema.execution.ports import Tokens
 from serving.http import health, responses
 from serving.http.headers import Origins, complete, request_id
 from serving.http.requests import check
-from serving.overload.kinds import Kind, of_operation
+from serving.overload.kinds import STREAM, Kind, of_operation
 from serving.overload.shedding import Shedder
 from store.settings import Settings
 
@@ -59,7 +59,11 @@ class Door:
         """Return the refusal of a request as it is sent, None where there is room for the request."""
         if message.method == hdrs.METH_OPTIONS or message.path in health.PATHS or hdrs.EXPECT in message.headers:
             return None
-        reason = self.shedder.reason(self._kind(message, body))
+        is_signed_in = self._is_signed_in(message)
+        # What a member asks for matters only where there is no room for the least of it.
+        if is_signed_in and not self.shedder.refuses(STREAM):
+            return None
+        reason = self.shedder.reason(self._kind(message, body, is_signed_in=is_signed_in))
         if not reason:
             return None
         key = reason, next(self.shedder.retries)
@@ -71,8 +75,7 @@ class Door:
         more = self._origins.headers(message.headers)
         return b"".join([head, *(f"\r\n{name}: {value}".encode() for name, value in more.items()), rest])
 
-    def _kind(self, message: RawRequestMessage, body: StreamReader) -> Kind:
-        is_signed_in = self._is_signed_in(message)
+    def _kind(self, message: RawRequestMessage, body: StreamReader, *, is_signed_in: bool) -> Kind:
         operation = None
         if is_signed_in and message.method not in _BODILESS and body.is_eof():
             asked = _asked(b"".join(body._buffer))  # noqa: SLF001  reading it would take it away

@@ -87,17 +87,20 @@ class Shedder:
         message = self.reason(kind)
         return ServiceUnavailable(message, next(self.retries)) if message else None
 
+    def refuses(self, kind: Kind) -> bool:
+        """Return whether a request of a kind that arrives now is refused."""
+        is_impatient = self._silent >= kind.patience * self._patience
+        return self.is_on and (is_impatient or self.running >= kind.share * self.controller.limit)
+
     def reason(self, kind: Kind) -> str:
         """Return why a request that has arrived is refused, "" where there is room for it; counts the refusal."""
-        if not self.is_on:
+        if not self.refuses(kind):
             return ""
         if self._silent >= kind.patience * self._patience:
             limit, message = "store_patience_ms", SLOW_STORE
-        elif self.running >= kind.share * self.controller.limit:
+        else:
             is_most = self.controller.limit >= self.controller.most
             limit, message = "max_requests" if is_most else "overload_delay_ms", TOO_MUCH
-        else:
-            return ""
         self.controller.refused += 1
         METER.refusals[limit] += 1
         METER.shed[kind.name] += 1
