@@ -34,6 +34,7 @@ from benchmarks.engine import SECRET, Site
 from benchmarks.pairs import LATE_SECONDS, Pair, Place, Side, Tally
 from resolvers.upkeep import verify
 from store import jobs
+from store.client import tasks
 from store.client.database import Database
 from store.embedded import attach
 
@@ -128,8 +129,7 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
         await asyncio.gather(*(pair.run(each, bar.update) for pair in made))
         await asyncio.gather(*(pair.look() for pair in made))
         seconds = time.monotonic() - began
-        task.cancel()
-        await asyncio.wait([task])
+        await tasks.stop(task)
         bar.close()
         found = await findings(looking.db)
         await asyncio.gather(*(pair.look() for pair in made))
