@@ -16,11 +16,14 @@ import structlog
 import uvloop
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import demo, exporting, import_account, imports, tail
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep import exporting, tail
 from resolvers.upkeep.commands import UpkeepRefused
-from resolvers.upkeep.imports import ImportRefused
+from resolvers.upkeep.demo import community
+from resolvers.upkeep.importing import account
+from resolvers.upkeep.importing import network as imports
+from resolvers.upkeep.importing.network import ImportRefused
 from resolvers.upkeep.tail import TailOptions, TailRefused
 from serving import arguments, logs, processes, running, systemd, upkeep
 from serving.arguments import Commands
@@ -138,7 +141,7 @@ async def _prepare(services: Services, asked: argparse.Namespace) -> None:
 
 
 async def _fill(services: Services) -> None:
-    if login := await demo.fill(services):
+    if login := await community.fill(services):
         print(f"The store has a demo community now: log in as {login.login} with the password {login.password!r}")
     else:
         print("The store has members already: no demo community was added")
@@ -201,7 +204,7 @@ async def _export(settings: Settings, asked: argparse.Namespace) -> int:
 async def _import_account(settings: Settings, asked: argparse.Namespace) -> int:
     async with running.opened(settings, opening.COMMAND_PATIENCE) as services:
         await Worker(services.db).run_once()
-        print(await import_account.load(services.db, asked.file, await _hash(services, asked)))
+        print(await account.load(services.db, asked.file, await _hash(services, asked)))
     return 0
 
 

@@ -25,8 +25,8 @@ from graphql import GraphQLField, GraphQLNonNull, GraphQLObjectType, GraphQLSche
 
 import schema
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import Claims
+from resolvers.process.services import Services
+from resolvers.process.tokens import Claims
 from schema.execution.costs import Prices
 from schema.execution.operations import Schema
 from serving.http.app import spare_the_collector

@@ -27,9 +27,9 @@ import schema
 from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import imports
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep.importing import network as imports
 from serving.http.app import create_app
 from store import events, homes, jobs, keys, posts
 from store.client.database import Command, Database

@@ -28,7 +28,7 @@ from benchmarks.versus import contenders, graph, load, mixing, queries, writing
 from benchmarks.versus.load import Plan
 from benchmarks.versus.stage import ALL_PUSHED, HOUR, SECRET, Stage
 from benchmarks.versus.tables import table
-from resolvers.operation.tokens import Tokens
+from resolvers.process.tokens import Tokens
 from store import homes, keys
 from store.client.database import Database
 from store.client.requirements import REQUIRED

@@ -11,7 +11,9 @@ from resolvers.jobs import dispatch
 from resolvers.mail import lapsed_addresses, links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
+from resolvers.operation.inputs import check_login, profile_text
+from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, ViewerPayload
+from resolvers.process.errors import (
     RateLimited,
     Refused,
     Unauthenticated,
@@ -22,9 +24,7 @@ from resolvers.operation.errors import (
     refuse,
     refuse_all,
 )
-from resolvers.operation.inputs import check_login, profile_text
-from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, ViewerPayload
-from resolvers.operation.tokens import Claims
+from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, moderation, pictures
 from resolvers.reading.pictures import Keep, Picture
 from resolvers.rules.text import is_login

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode
 from resolvers.operation.payloads import UsersPayload
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import UserErrorCode
+from resolvers.process.tokens import Claims
 from resolvers.reading import hydrate, paging
 from resolvers.reading.named_members import See, Targets, targets
 from resolvers.reading.paging import NodeEdge, Page

@@ -9,9 +9,9 @@ from resolvers.jobs import conversations as steps
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.payloads import ConversationPayload
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import conversations

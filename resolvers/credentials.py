@@ -10,9 +10,9 @@ from email_validator import EmailNotValidError, validate_email
 
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserError, UserErrorCode, field_error, refuse
 from resolvers.operation.payloads import SessionPayload
-from resolvers.operation.tokens import Claims, digest, new_session
+from resolvers.process.errors import Refused, UserError, UserErrorCode, field_error, refuse
+from resolvers.process.tokens import Claims, digest, new_session
 from store import accounts, sessions
 from store.credentials.records import Credentials
 from store.credentials.two_factor import NO_PROOF, Proof

@@ -14,15 +14,10 @@ from resolvers import credentials
 from resolvers.archives import archive
 from resolvers.archives.viewing import Export
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    RateLimited,
-    Unauthenticated,
-    over_limit,
-    unavailable,
-)
 from resolvers.operation.payloads import ExportDataPayload
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import digest
+from resolvers.process.errors import RateLimited, Unauthenticated, over_limit, unavailable
+from resolvers.process.services import Services
+from resolvers.process.tokens import digest
 from store import accounts
 from store.client.outages import Unavailable
 from store.client.tasks import stop

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    Refused,
-    UserErrorCode,
-    over_limit,
-    refuse,
-)
 from resolvers.operation.payloads import PostIdPayload
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import Refused, UserErrorCode, over_limit, refuse
+from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import favourites as stored

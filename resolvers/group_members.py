@@ -7,12 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    UserErrorCode,
-    over_limit,
-    refuse,
-)
 from resolvers.operation.payloads import GroupPayload
+from resolvers.process.errors import UserErrorCode, over_limit, refuse
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading import groups as shown
 from resolvers.reading.named_members import Targets, targets

@@ -6,17 +6,10 @@ from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    UserError,
-    UserErrorCode,
-    field_error,
-    over_limit,
-    refuse,
-    refuse_all,
-)
 from resolvers.operation.inputs import checked_key, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteGroupPayload, GroupPayload
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import UserError, UserErrorCode, field_error, over_limit, refuse, refuse_all
+from resolvers.process.tokens import Claims
 from resolvers.reading import groups as shown
 from resolvers.reading import paging, snapshots
 from resolvers.reading.paging import NodeEdge, Page

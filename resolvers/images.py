@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse, unavailable
 from resolvers.operation.payloads import ImagePayload
-from resolvers.operation.services import Services
+from resolvers.process.errors import Refused, UserErrorCode, refuse, unavailable
+from resolvers.process.services import Services
 from resolvers.reading import global_ids, pictures, uploads
 from resolvers.reading.pictures import FocalPoint
 from resolvers.rules.links import ImageSize, Link

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from resolvers.jobs import dispatch
 from resolvers.operation import write_limits
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
+from resolvers.process.errors import Refused, UserErrorCode, refuse
 from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, likes_and_comments

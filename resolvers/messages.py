@@ -9,14 +9,9 @@ from typing import NamedTuple
 from resolvers.jobs import dispatch
 from resolvers.operation import attempts, write_limits
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    Refused,
-    UserErrorCode,
-    over_limit,
-    refuse,
-)
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
+from resolvers.process.errors import Refused, UserErrorCode, over_limit, refuse
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture

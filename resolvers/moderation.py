@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.inputs import checked_note
 from resolvers.operation.payloads import GroupPayload, UserPayload
+from resolvers.process.errors import UserErrorCode, refuse
 from resolvers.reading import global_ids, groups, moderation, paging
 from resolvers.reading.moderation import Subjective
 from resolvers.reading.paging import NodeEdge, Page

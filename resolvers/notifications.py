@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from resolvers.live.cursors import StreamGap, read_position
 from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.payloads import ViewerPayload
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, groups, hydrate, notification_list, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import notifications

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.payloads import PostIdPayload
+from resolvers.process.errors import Refused, UserErrorCode, refuse
 from resolvers.reading import hydrate
 from store import pins
 from store.records import Post, User, is_plain_repost

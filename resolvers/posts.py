@@ -9,7 +9,6 @@ from itertools import islice
 from resolvers.jobs import dispatch
 from resolvers.operation import write_limits
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import (
     Coordinates,
     checked_key,
@@ -19,6 +18,7 @@ from resolvers.operation.inputs import (
     key_conflict,
 )
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
+from resolvers.process.errors import Refused, UserErrorCode, refuse
 from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture

@@ -9,15 +9,8 @@ from urllib.parse import urlsplit
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    Refused,
-    UserError,
-    UserErrorCode,
-    over_limit,
-    refuse,
-    refuse_all,
-)
 from resolvers.operation.payloads import PromotionPayload
+from resolvers.process.errors import Refused, UserError, UserErrorCode, over_limit, refuse, refuse_all
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import TextRefused, normalise
 from store import promotions

@@ -7,13 +7,9 @@ from collections.abc import Sequence
 from resolvers.jobs import dispatch
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    UserErrorCode,
-    over_limit,
-    refuse,
-)
 from resolvers.operation.inputs import checked_note
 from resolvers.operation.payloads import ReportPayload
+from resolvers.process.errors import UserErrorCode, over_limit, refuse
 from resolvers.reading import global_ids as ids
 from resolvers.reading import hydrate, messaging, moderation, snapshots
 from resolvers.reading.moderation import MESSAGE, Subjective

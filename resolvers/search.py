@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput
+from resolvers.process.errors import BadUserInput
 from resolvers.reading import hydrate, snapshots
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import names

@@ -7,9 +7,9 @@ from resolvers.credentials import EMAIL_MOST, NOTHING, UNKNOWN
 from resolvers.mail import links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
 from resolvers.operation.payloads import LogOutPayload, SessionPayload, ViewerPayload
-from resolvers.operation.tokens import Claims, digest
+from resolvers.process.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
+from resolvers.process.tokens import Claims, digest
 from store import account_names, accounts
 from store import sessions as stored
 from store.mail.letters import MailKind

@@ -10,11 +10,11 @@ from functools import partial
 
 from msgspec import Struct
 
+from resolvers.loading.dataloader import DataLoader
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import DataLoader
-from resolvers.operation.errors import BadUserInput, Unauthenticated
 from resolvers.operation.payloads import ViewerPayload
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import BadUserInput, Unauthenticated
+from resolvers.process.tokens import Claims
 from resolvers.reading import groups, hydrate, paging, ranked_page, timeline_page
 from resolvers.reading.home_edges import HOME, TimelineEdge
 from resolvers.reading.paging import Page

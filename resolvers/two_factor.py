@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from resolvers import credentials
-from resolvers.operation import attempts, one_time_codes
+from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, Unauthenticated, UserErrorCode, refuse
 from resolvers.operation.payloads import ConfirmTwoFactorPayload, EnableTwoFactorPayload, ViewerPayload
+from resolvers.process import one_time_codes
+from resolvers.process.errors import Refused, Unauthenticated, UserErrorCode, refuse
 from store import accounts, sessions
 from store.credentials import two_factor as stored
 from store.secret import Secret

@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import IO
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
+from resolvers.operation.inputs import checked_key, input_digest, key_conflict
+from resolvers.operation.payloads import UploadPayload
+from resolvers.process.errors import (
     REFUSING_SECONDS,
     RateLimited,
     ServiceUnavailable,
@@ -19,9 +21,7 @@ from resolvers.operation.errors import (
     refuse,
     refuse_all,
 )
-from resolvers.operation.inputs import checked_key, input_digest, key_conflict
-from resolvers.operation.payloads import UploadPayload
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.reading import global_ids, pictures
 from resolvers.reading.uploads import uploads
 from store import jobs

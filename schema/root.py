@@ -1,4 +1,4 @@
-"""Every query and subscription: a table of contents. The mutations are in `schema.mutations`."""
+"""Every query and subscription: a table of contents. The mutations are in `schema.mutations.mutation`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import strawberry
 
 from resolvers import accounts, search, uploads
 from resolvers.reading import nodes
-from schema.mutations import Mutation
+from schema.mutations.mutation import Mutation
 from schema.types import groups as g
 from schema.types import message_events as m
 from schema.types import moderation as r

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from resolvers.operation.stream_filters import StreamEventKind
+from resolvers.process.stream_filters import StreamEventKind
 from resolvers.upkeep import backlog
 from store.settings import Settings
 

@@ -10,7 +10,7 @@ from aiohttp import web
 
 import schema
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving import running, systemd
 from serving.http.admission import Admission
 from serving.http.app import CONNECTIONS, DOOR, RECORDER, begin_shutdown, create_app, spare_the_collector

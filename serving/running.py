@@ -15,7 +15,7 @@ from typing import Any
 
 from resolvers.jobs.worker import Worker
 from resolvers.mail.mailer import Mailer
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving import systemd
 from store.client import clocks
 from store.client.database import Database

@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 import schema  # noqa: F401  declares the descriptions of refusals
 import serving.http.app  # noqa: F401  every class of error is loaded with it
-from resolvers.operation.errors import RequestError, UserErrorCode
+from resolvers.process.errors import RequestError, UserErrorCode
 from serving.metrics.catalogue import metrics_table
 from serving.streaming.websocket import close_codes_table
 from store.keys.table import layout_table

@@ -21,7 +21,7 @@ from aiohttp.test_utils import TestClient, TestServer
 import schema
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.client.database import Database

@@ -12,9 +12,9 @@ from benchmarks.capacity.processes import Effort, perch
 from benchmarks.versus import queries
 from benchmarks.versus.stage import HOUR, Stage
 from resolvers.jobs.worker import Worker
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import imports
-from resolvers.upkeep.imports import Network
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep.importing import network as imports
+from resolvers.upkeep.importing.network import Network
 from store import events, promotions, public_timelines, search
 from store.client.database import Command, Database
 from store.events import Content

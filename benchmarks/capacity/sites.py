@@ -14,9 +14,9 @@ from benchmarks.capacity.activity import Activity
 from benchmarks.versus import graph
 from benchmarks.versus.stage import Stage
 from resolvers.operation.inputs import batches
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import imports
-from resolvers.upkeep.imports import Network
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep.importing import network as imports
+from resolvers.upkeep.importing.network import Network
 from store import keys, likes_and_comments
 from store.search import MAGNITUDES
 

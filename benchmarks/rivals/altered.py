@@ -24,13 +24,13 @@ import schema.execution.plans.resolving
 import schema.execution.plans.selection
 import serving.endpoint
 import serving.http.responses
-import store.client.node
+import store.client.nodes.one
 from resolvers import timelines
-from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
+from resolvers.process import cached_kinds
 from schema.execution.operations import Schema
-from store.client.cache import Cache
-from store.client.cached_values import Reading
+from store.client.caching.cache import Cache
+from store.client.caching.values import Reading
 from store.client.connection import Commands
 from store.client.connections import RedisConnections
 
@@ -161,7 +161,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "quiet": _log_requests,
     "uvloop": lambda: _swap(uvloop, "new_event_loop", asyncio.new_event_loop),
     "collector": lambda: _swap(serving.endpoint, "spare_the_collector", lambda: None),
-    "connections": lambda: _swap(store.client.node, "RedisConnections", Pipelines),
+    "connections": lambda: _swap(store.client.nodes.one, "RedisConnections", Pipelines),
     "msgspec": lambda: _swap(serving.http.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),

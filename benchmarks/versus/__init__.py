@@ -18,7 +18,7 @@ The contenders, each configured as its makers advise for production, without log
 
 - Perch: `server.py serve`, its limit of requests off, no log line per request.
 - Perch, nothing kept: with `RECORDS_KEPT=0` it reads every record again for each request, as all rivals do. The rivals
-  could cache records for some time. Caching them for as long as they are valid takes what `store/client/cache.py` does.
+  could cache records for some time. Caching them for as long as they are valid takes what `store/client/caching/` does.
 - plain Strawberry: types, resolvers and data loaders as in its documentation, with its parser and validator caches.
 - by hand: an aiohttp handler for each page, with pipelines of redis-py and orjson; no GraphQL.
 - Node: Fastify and Mercurius, with compiled and cached queries, batched loaders, ioredis and cached verified tokens.

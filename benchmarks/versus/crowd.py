@@ -14,7 +14,7 @@ from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import BATCH, Reader, Stage
 from benchmarks.versus.tables import table
 from resolvers.operation.inputs import batches
-from resolvers.upkeep.imports import Network
+from resolvers.upkeep.importing.network import Network
 from store import keys
 
 FOLLOWING = 6  # median of members that one follows

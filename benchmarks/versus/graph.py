@@ -6,7 +6,7 @@ import itertools
 import random
 from pathlib import Path
 
-from resolvers.upkeep.imports import Network, read_network
+from resolvers.upkeep.importing.network import Network, read_network
 from store.settings import Settings
 
 MEDIAN_FOLLOWING, SPREAD = 35, 0.9  # of the log-normal number of members that one follows

@@ -12,7 +12,7 @@ from benchmarks.versus import graph, queries
 from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Reader, Stage
-from resolvers.upkeep.imports import Network
+from resolvers.upkeep.importing.network import Network
 from store import homes, keys
 
 REQUESTS = 2_000  # that are sent in turn

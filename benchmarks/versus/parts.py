@@ -29,7 +29,7 @@ from benchmarks.versus import (
 from benchmarks.versus.load import Plan
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Reader, Stage
-from resolvers.upkeep.imports import Network
+from resolvers.upkeep.importing.network import Network
 
 READERS = 500  # whose tokens take turns
 PROFILES = 500  # asked for in turn

@@ -15,9 +15,9 @@ import psutil
 from benchmarks.versus import processors
 from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
-from resolvers.operation.tokens import NO_PASSWORD, Tokens
-from resolvers.upkeep import imports
-from resolvers.upkeep.imports import Network
+from resolvers.process.tokens import NO_PASSWORD, Tokens
+from resolvers.upkeep.importing import network as imports
+from resolvers.upkeep.importing.network import Network
 from store import keys, likes_and_comments
 from store.client.database import Database
 from store.embedded import attach

@@ -18,8 +18,8 @@ from benchmarks.versus import plots, processors, queries
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep.imports import Network, create_follows, create_members
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep.importing.network import Network, create_follows, create_members
 from store import homes, keys
 from store.client.database import Command
 from store.homes import fanout

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from resolvers.operation.batcher import Batcher
+from resolvers.loading.batcher import Batcher
+from resolvers.loading.loaders import DataLoaders
 from resolvers.operation.context import Context
-from resolvers.operation.loaders import DataLoaders
-from resolvers.operation.services import Services
-from resolvers.operation.session_check import SessionCheck
-from resolvers.operation.tokens import Claims
-from store.client.cached_values import Reading
+from resolvers.process.services import Services
+from resolvers.process.session_check import SessionCheck
+from resolvers.process.tokens import Claims
+from store.client.caching.values import Reading
 from store.exports import lists
 from store.exports.lists import List
 from store.records import Entry

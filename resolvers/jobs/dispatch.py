@@ -25,7 +25,7 @@ from resolvers.jobs import (
 )
 from resolvers.jobs.mentions import end_of_comment, notify_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
-from resolvers.operation.batcher import Batcher
+from resolvers.loading.batcher import Batcher
 from store import account_names, jobs
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.metering import METER

@@ -12,7 +12,7 @@ import structlog
 
 from resolvers.imaging.processing import make
 from resolvers.jobs.step import Budget, Outcome, text
-from resolvers.operation.errors import UserErrorCode
+from resolvers.process.errors import UserErrorCode
 from store.client.database import Database
 from store.client.metering import METER
 from store.media import Form, MediaMissing

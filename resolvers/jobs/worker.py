@@ -21,7 +21,7 @@ from store import jobs
 from store.client.background import BACKGROUND, PAUSE_SECONDS
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.metering import METER
-from store.client.pubsub import PubSub
+from store.client.pubsub.channels import PubSub
 from store.client.repeating import repeatable
 from store.ids import PARTITIONS
 from store.media import MediaUnavailable

@@ -9,7 +9,7 @@ from typing import cast
 
 from resolvers.live.cursors import event_cursor
 from resolvers.operation.context import Context
-from resolvers.operation.stream_filters import KINDS, StreamEventKind
+from resolvers.process.stream_filters import KINDS, StreamEventKind
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules import visibility
 from store.events import Event

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from resolvers.operation.errors import BadUserInput
+from resolvers.process.errors import BadUserInput
 from resolvers.reading import paging
 from store import events
 from store.client.database import Database

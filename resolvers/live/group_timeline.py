@@ -15,7 +15,7 @@ from resolvers.live.cursors import StreamGap, read_position
 from resolvers.live.home import TimelineEntryPut, TimelineEntryRemoved
 from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput, NotFound
+from resolvers.process.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids, groups, hydrate, paging
 from resolvers.reading.home_edges import TimelineEdge
 from store.groups import timeline

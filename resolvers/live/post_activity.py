@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput, NotFound
+from resolvers.process.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids, hydrate
 from store import posts
 from store.records import Post

@@ -10,8 +10,8 @@ from resolvers.live import announcements
 from resolvers.live.announcements import AnnouncedEvent, Announcement
 from resolvers.live.cursors import StreamGap, begin, gap_at
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput
-from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted
+from resolvers.process.errors import BadUserInput
+from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted
 from resolvers.reading import global_ids
 from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput, NotFound
+from resolvers.process.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids
 from resolvers.reading.uploads import uploads
 from store.pictures.uploads import Upload, channel

@@ -13,7 +13,7 @@ from string import Template
 from urllib.parse import quote, urlsplit
 
 from resolvers.mail import links
-from resolvers.operation.tokens import Tokens
+from resolvers.process.tokens import Tokens
 from store.ids import instant
 from store.mail.letters import Letter, MailKind
 from store.settings import Settings

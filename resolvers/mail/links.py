@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse
-from resolvers.operation.tokens import Tokens, digest, mail_nonce, mail_token_member
+from resolvers.process.errors import Refused, UserErrorCode, refuse
+from resolvers.process.tokens import Tokens, digest, mail_nonce, mail_token_member
 from store.keys.fields import MailTokenField
 from store.limits.windows import HOUR_SECONDS, MINUTE_SECONDS
 from store.mail import tokens

@@ -19,7 +19,7 @@ import structlog
 from resolvers.mail import links, recipients
 from resolvers.mail.composing import compose
 from resolvers.mail.sending import Away, PutOff, Refused, Transport, transport
-from resolvers.operation.tokens import Tokens, digest
+from resolvers.process.tokens import Tokens, digest
 from store.client.background import BACKGROUND
 from store.client.database import Database, Unavailable
 from store.client.tasks import stop

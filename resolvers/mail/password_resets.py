@@ -8,9 +8,9 @@ from resolvers import credentials
 from resolvers.mail import links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import RateLimited, UserError, refuse_all
 from resolvers.operation.payloads import RequestPasswordResetPayload, SessionPayload
-from resolvers.operation.tokens import digest, new_session
+from resolvers.process.errors import RateLimited, UserError, refuse_all
+from resolvers.process.tokens import digest, new_session
 from store import account_names, accounts, sessions
 from store.credentials.two_factor import NO_PROOF
 from store.keys.fields import MailTokenField

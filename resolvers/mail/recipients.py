@@ -6,7 +6,7 @@ can hold up somebody's reset by other mails.
 
 from __future__ import annotations
 
-from resolvers.operation.tokens import digest
+from resolvers.process.tokens import digest
 from store.client.database import Database
 from store.limits import attempts, windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS

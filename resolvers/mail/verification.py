@@ -7,16 +7,9 @@ from resolvers.jobs import dispatch
 from resolvers.mail import lapsed_addresses, links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    Unauthenticated,
-    UserError,
-    UserErrorCode,
-    over_limit,
-    refuse,
-    refuse_all,
-)
 from resolvers.operation.payloads import ViewerPayload
-from resolvers.operation.tokens import digest
+from resolvers.process.errors import Unauthenticated, UserError, UserErrorCode, over_limit, refuse, refuse_all
+from resolvers.process.tokens import digest
 from store import account_names, accounts
 from store.keys.fields import MailTokenField
 from store.limits.windows import MINUTE_SECONDS

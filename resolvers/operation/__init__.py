@@ -1,1 +1,1 @@
-"""The state of one operation: context, data loaders, batching, session check, caches. Not what a mutation does."""
+"""What one operation owns: its context, its input, and the limits on what it writes. Not what a mutation does."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import RateLimited
-from resolvers.operation.tokens import digest
+from resolvers.process.errors import RateLimited
+from resolvers.process.tokens import digest
 from store.limits import attempts, windows
 from store.limits.attempts import WINDOW_SECONDS, Subject
 from store.limits.windows import HOUR_SECONDS

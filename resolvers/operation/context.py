@@ -8,21 +8,15 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
-from resolvers.operation import viewer_home
-from resolvers.operation.answers import Answer
-from resolvers.operation.batcher import Batcher
-from resolvers.operation.errors import (
-    Forbidden,
-    RequestError,
-    Unauthenticated,
-    UserErrorCode,
-    refuse,
-)
-from resolvers.operation.loaders import DataLoaders
-from resolvers.operation.services import Services
-from resolvers.operation.session_check import SessionCheck
-from resolvers.operation.tokens import Claims
-from resolvers.operation.viewer_home import ViewerHome
+from resolvers.loading import viewer_home
+from resolvers.loading.batcher import Batcher
+from resolvers.loading.loaders import DataLoaders
+from resolvers.loading.viewer_home import ViewerHome
+from resolvers.process.answers import Answer
+from resolvers.process.errors import Forbidden, RequestError, Unauthenticated, UserErrorCode, refuse
+from resolvers.process.services import Services
+from resolvers.process.session_check import SessionCheck
+from resolvers.process.tokens import Claims
 from resolvers.rules import links
 from store.client.database import Database
 from store.credentials.records import Role

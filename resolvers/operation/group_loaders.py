@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from resolvers.operation.batcher import Batcher
-from resolvers.operation.dataloader import DataLoader, sound
+from resolvers.loading.batcher import Batcher
+from resolvers.loading.dataloader import DataLoader, sound
 from store.groups.reads import member_count_command, read_role, role_command
 from store.groups.records import GroupRole
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse, refuse_all
-from resolvers.operation.tokens import digest
+from resolvers.process.errors import UserError, UserErrorCode, field_error, refuse, refuse_all
+from resolvers.process.tokens import digest
 from resolvers.rules import places
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store.records import Location

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from resolvers.operation.errors import UserError
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import UserError
+from resolvers.process.tokens import Claims
 from store.conversations.records import Conversation, Message
 from store.groups.records import Group
 from store.moderation.records import Report

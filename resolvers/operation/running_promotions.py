@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.operation.batcher import Batcher
-from resolvers.operation.dataloader import ANY
-from resolvers.operation.loaders import DataLoaders
+from resolvers.loading.batcher import Batcher
+from resolvers.loading.dataloader import ANY
+from resolvers.loading.loaders import DataLoaders
 from store import promotions
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserError, UserErrorCode
+from resolvers.process.errors import Refused, UserError, UserErrorCode
 from resolvers.rules.repetition import fingerprint
 from store.client.metering import METER
 from store.limits import writes

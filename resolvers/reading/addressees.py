@@ -6,12 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import (
-    Refused,
-    UserErrorCode,
-    over_limit,
-    refuse,
-)
+from resolvers.process.errors import Refused, UserErrorCode, over_limit, refuse
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.visibility import allows_messages
 from store.client.database import Command

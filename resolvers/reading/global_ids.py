@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.process.tokens import Claims
 from store.conversations.records import Conversation, Message
 from store.groups.records import Group
 from store.ids import LARGEST

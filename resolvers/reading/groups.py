@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from resolvers.loading.dataloader import Lookup
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import Lookup
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.process.errors import UserErrorCode, refuse
 from resolvers.reading import global_ids
 from resolvers.rules import visibility
 from store.groups import reads

@@ -8,8 +8,8 @@ from itertools import chain
 
 from msgspec import Struct
 
+from resolvers.loading.dataloader import Lookup
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import Lookup
 from resolvers.reading import hydrate, paging
 from resolvers.rules import merging, visibility
 from resolvers.rules.visibility import Sight

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from resolvers.operation import dataloader
+from resolvers.loading import dataloader
+from resolvers.loading.dataloader import Lookup
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import Lookup
-from resolvers.operation.errors import UserErrorCode, refuse
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, groups
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight

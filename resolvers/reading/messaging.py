@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.process.errors import UserErrorCode, refuse
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules import conversations as rules
 from store.conversations.records import Conversation, Message, Summary

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.process.errors import UserErrorCode, refuse
 from resolvers.reading import groups, hydrate, messaging
 from store.conversations.records import Message
 from store.credentials.records import Role

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserError, UserErrorCode, refuse
 from resolvers.operation.payloads import UsersPayload
+from resolvers.process.errors import UserError, UserErrorCode, refuse
 from resolvers.reading import global_ids, hydrate
 from store.client.database import Command
 from store.records import User

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from resolvers.loading.dataloader import Lookup
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import Lookup
 from resolvers.reading import groups, hydrate
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight

@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from resolvers.loading.dataloader import DataLoader
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import DataLoader
-from resolvers.operation.errors import BadUserInput
+from resolvers.process.errors import BadUserInput
 from store.ids import LARGEST, instant
 from store.records import Entry, read_entries
 from store.settings import Settings

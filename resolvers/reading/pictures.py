@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Any, Protocol
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
 from resolvers.operation.inputs import checked_text
+from resolvers.process.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
 from resolvers.reading import global_ids, hydrate, messaging
 from resolvers.rules import places
 from store.conversations.records import Message

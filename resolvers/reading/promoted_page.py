@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from resolvers.operation import running_promotions
 from resolvers.operation.context import Context
-from resolvers.operation.errors import RequestError
+from resolvers.process.errors import RequestError
 from resolvers.reading import hydrate
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Page, PageInfo, Window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput
+from resolvers.process.errors import BadUserInput
 from resolvers.reading import paging, snapshots
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Page

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from msgspec.structs import replace
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput
+from resolvers.process.errors import BadUserInput
 from resolvers.reading import paging
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import NodeEdge, Page, Window

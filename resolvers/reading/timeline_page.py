@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
 
+from resolvers.loading.dataloader import DataLoader
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import DataLoader
 from resolvers.reading import home_edges, hydrate, paging
 from resolvers.reading.home_edges import HomeFacts, TimelineEdge
 from resolvers.reading.home_entries import HomeEntries

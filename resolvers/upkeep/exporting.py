@@ -9,7 +9,7 @@ from pathlib import Path
 from resolvers.accounts import find
 from resolvers.archives import archive
 from resolvers.archives.viewing import Export
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep.commands import UpkeepRefused
 from store import accounts
 from store.client.database import MemberGone

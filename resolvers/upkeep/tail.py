@@ -16,9 +16,9 @@ from resolvers.live.announcements import PostCreated, PostDeleted, UserFollowed
 from resolvers.live.cursors import StreamGap, event_cursor
 from resolvers.live.site import SiteEvent
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput, ServiceUnavailable
-from resolvers.operation.services import Services
-from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.process.errors import BadUserInput, ServiceUnavailable
+from resolvers.process.services import Services
+from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
 from resolvers.reading import hydrate
 from resolvers.rules import filters
 from resolvers.rules.filters import FilterRefused

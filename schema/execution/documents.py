@@ -15,7 +15,7 @@ from graphql import (
     OperationDefinitionNode,
 )
 
-from resolvers.operation.errors import QueryTooComplex
+from resolvers.process.errors import QueryTooComplex
 from schema.execution.costs import Cost
 from schema.execution.introspection import Introspection
 from schema.execution.lasting import LASTING_FIELDS

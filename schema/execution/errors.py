@@ -11,7 +11,7 @@ from graphql import GraphQLError
 from graphql.execution.values import get_argument_values
 from strawberry.types import ExecutionResult
 
-from resolvers.operation.errors import BadUserInput, RequestError, unavailable
+from resolvers.process.errors import BadUserInput, RequestError, unavailable
 from schema.execution.ports import Context
 from store.client.database import Unavailable
 

@@ -13,7 +13,7 @@ from graphql.pyutils import Path
 from msgspec import Raw
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from resolvers.operation.errors import QueryTooComplex, RequestError, Unauthenticated, unavailable
+from resolvers.process.errors import QueryTooComplex, RequestError, Unauthenticated, unavailable
 from schema.execution.introspection import ROOTS, Introspection
 from schema.execution.ports import Context
 from schema.execution.results import NoResult

@@ -28,7 +28,7 @@ from graphql import (
     SelectionSetNode,
 )
 
-from resolvers.operation.errors import QueryTooComplex
+from resolvers.process.errors import QueryTooComplex
 from schema.execution.costs import Cost, Prices, Pricing
 from schema.execution.introspection import ROOTS, Introspection
 from store.settings import Settings

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from resolvers.operation.errors import RateLimited
+from resolvers.process.errors import RateLimited
 
 Owner: TypeAlias = int | str  # A member's id, or the address of an anonymous client.
 K = TypeVar("K")

@@ -26,7 +26,7 @@ from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from resolvers.operation.errors import BadUserInput, RequestError
+from resolvers.process.errors import BadUserInput, RequestError
 from schema.execution.documents import Document, DocumentCache
 from schema.execution.errors import present
 from schema.execution.executor import PerEventExecutor, close

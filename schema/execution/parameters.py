@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from resolvers.operation.errors import BadUserInput, Unauthenticated
+from resolvers.process.errors import BadUserInput, Unauthenticated
 from schema.execution.encoding import kind
 
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*) *")  # RFC 6750 §2.1

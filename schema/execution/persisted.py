@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-from resolvers.operation.errors import BadUserInput, RequestError
+from resolvers.process.errors import BadUserInput, RequestError
 from schema.execution.documents import DocumentCache
 from schema.execution.parameters import Parameters
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, Self
 
-from resolvers.operation.errors import RequestError
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import RequestError
+from resolvers.process.tokens import Claims
 from store.client.health import Readiness
 from store.settings import Settings
 

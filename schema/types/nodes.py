@@ -12,7 +12,7 @@ import strawberry
 from strawberry.types.scalar import ScalarDefinition
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode
+from resolvers.process.errors import UserErrorCode
 from resolvers.reading import global_ids
 from resolvers.reading.paging import Page
 from schema.execution.plans import BATCHED, BY_CLASS, Parents

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import strawberry
 
 from resolvers.live import announcements, site
-from resolvers.operation.stream_filters import StreamEventKind
+from resolvers.process.stream_filters import StreamEventKind
 from resolvers.rules import filters
 from schema.types.descriptions import enum
 from schema.types.nodes import Info, is_a

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import strawberry
 
-from resolvers.operation.one_time_codes import RECOVERY_CODES
 from resolvers.operation.payloads import ConfirmTwoFactorPayload as ConfirmResult
 from resolvers.operation.payloads import EnableTwoFactorPayload as EnableResult
+from resolvers.process.one_time_codes import RECOVERY_CODES
 from schema.types.account_inputs import CONFIRMATION
 from schema.types.descriptions import USER_ERRORS
 from schema.types.nodes import UserError

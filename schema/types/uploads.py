@@ -11,7 +11,7 @@ import strawberry
 
 from resolvers import uploads
 from resolvers.live import uploads as live_uploads
-from resolvers.operation.errors import UserErrorCode
+from resolvers.process.errors import UserErrorCode
 from schema.types.descriptions import IDEMPOTENCY_KEY, USER_ERRORS, enum, limit
 from schema.types.images import Image
 from schema.types.nodes import Info, Node, UserError, batched, is_a

@@ -10,7 +10,7 @@ import strawberry
 
 from resolvers import accounts, blocks, conversations, favourites, follows, groups, notifications, sessions, timelines
 from resolvers.credentials import USER_AGENT_MOST
-from resolvers.operation.tokens import Claims
+from resolvers.process.tokens import Claims
 from schema.types.account_inputs import MessageAudience
 from schema.types.descriptions import enum, limit
 from schema.types.nodes import After, Before, First, Info, Last, Node, TimelineFirst, is_a, later

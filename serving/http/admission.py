@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 
 import structlog
 
-from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavailable
+from resolvers.process.errors import RateLimited, RequestError, ServiceUnavailable
 from serving.http.addresses import Proxies
 from store.client.metering import METER
 from store.settings import Settings

@@ -11,8 +11,8 @@ from aiohttp import hdrs, web
 
 from resolvers import exports
 from resolvers.exports import Sending
-from resolvers.operation.errors import RequestError, Unauthenticated
-from resolvers.operation.services import Services
+from resolvers.process.errors import RequestError, Unauthenticated
+from resolvers.process.services import Services
 from serving.http.addresses import Proxies
 from serving.http.headers import REQUEST_ID
 from serving.http.requests import UnknownPath

@@ -16,7 +16,7 @@ from aiohttp.http import RawRequestMessage
 from aiohttp.streams import StreamReader
 from msgspec import Raw
 
-from resolvers.operation.errors import RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.process.errors import RequestError, ServiceUnavailable, Unauthenticated
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, bearer
 from schema.execution.ports import Tokens

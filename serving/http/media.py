@@ -9,7 +9,7 @@ from typing import cast
 from aiohttp import hdrs, web
 
 from resolvers import images
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.rules.links import PATH, Link
 from serving.http.requests import UnknownPath
 from store.client.metering import METER

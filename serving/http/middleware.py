@@ -10,7 +10,7 @@ from aiohttp import ClientConnectionResetError, web
 from aiohttp.typedefs import Handler
 
 from resolvers.exports import PATH as EXPORTS
-from resolvers.operation.errors import RequestError
+from resolvers.process.errors import RequestError
 from resolvers.uploads import PATH as UPLOADS
 from serving.http import health, responses
 from serving.http.headers import REQUEST_ID, request_id

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import hdrs, web
 
-from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated
+from resolvers.process.errors import BadUserInput, RequestError, Unauthenticated
 from schema.execution.encoding import kind, loads
 from schema.execution.parameters import Parameters, document_id
 from serving.http.negotiation import JSON

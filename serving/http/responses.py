@@ -9,7 +9,7 @@ from graphql import GraphQLError
 from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
-from resolvers.operation.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
+from resolvers.process.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
 from schema.execution.encoding import COMPLETE, encode, next_event
 from schema.execution.errors import is_request_error
 from schema.execution.parameters import EVENTS

@@ -15,8 +15,8 @@ import structlog
 from aiohttp import hdrs, web
 
 from resolvers import uploads
-from resolvers.operation.errors import REFUSING_SECONDS, RateLimited, ServiceUnavailable, unavailable
-from resolvers.operation.services import Services
+from resolvers.process.errors import REFUSING_SECONDS, RateLimited, ServiceUnavailable, unavailable
+from resolvers.process.services import Services
 from serving.http.addresses import Proxies
 from serving.http.headers import REQUEST_ID, preflight
 from serving.http.requests import RequestRefused, UnknownPath

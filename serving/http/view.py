@@ -12,8 +12,8 @@ from strawberry.aiohttp.views import GraphQLView
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types.graphql import OperationType
 
-from resolvers.operation.errors import Forbidden, RequestError, ServiceUnavailable
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import Forbidden, RequestError, ServiceUnavailable
+from resolvers.process.tokens import Claims
 from schema.execution.encoding import dumps, loads
 from schema.execution.operations import Schema
 from schema.execution.parameters import EVENTS, ID_PARAMETERS, bearer

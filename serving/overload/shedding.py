@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import structlog
 
-from resolvers.operation.errors import ServiceUnavailable
+from resolvers.process.errors import ServiceUnavailable
 from serving.overload.controller import Controller
 from serving.overload.kinds import ANONYMOUS, Kind
 from store.client.background import BACKGROUND

@@ -10,8 +10,8 @@ from contextlib import suppress
 import structlog
 from msgspec import Struct
 
-from resolvers.operation.errors import ServiceUnavailable
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import ServiceUnavailable
+from resolvers.process.tokens import Claims
 from schema.execution.live_costs import EventCost, LiveCosts, Owner
 from schema.execution.ports import Services
 from serving.overload.shedding import Shedder

@@ -17,8 +17,8 @@ from strawberry.http import process_result
 from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.types.execution import ExecutionResult
 
-from resolvers.operation.errors import RateLimited, Unauthenticated
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import RateLimited, Unauthenticated
+from resolvers.process.tokens import Claims
 from schema.execution.encoding import COMPLETE, encode, next_event
 from schema.execution.operations import Schema
 from schema.execution.parameters import EVENTS, Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from resolvers.operation.errors import BadUserInput
+from resolvers.process.errors import BadUserInput
 from schema.execution.encoding import kind
 from schema.execution.parameters import document_id
 

@@ -17,7 +17,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Bas
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import CompleteMessage, SubscribeMessage
 from strawberry.types.execution import ExecutionResult
 
-from resolvers.operation.errors import RateLimited, RequestError
+from resolvers.process.errors import RateLimited, RequestError
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, document_id

@@ -12,8 +12,8 @@ from strawberry.aiohttp.views import GraphQLView
 from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import ConnectionInitMessage, Message
 
-from resolvers.operation.errors import RequestError, ServiceUnavailable, Unauthenticated
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.process.tokens import Claims
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, bearer
 from schema.execution.ports import Context, Services

@@ -1,1 +1,1 @@
-"""How commands reach Redis: database, connections, cache, Pub/Sub, script loading. It ignores what commands mean."""
+"""How commands reach Redis: database, connections, retries, script loading. It ignores what commands mean."""

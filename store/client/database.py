@@ -11,13 +11,13 @@ from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from store.client import health
-from store.client.cache import Cache
-from store.client.cached_values import Reading, hand_out
+from store.client.caching.cache import Cache
+from store.client.caching.values import Reading, hand_out
 from store.client.counts import LocalCounts
 from store.client.lua import SCRIPTS
 from store.client.metering import count_round_trip
-from store.client.node import LOST, REPLY_SECONDS, Node
-from store.client.nodes import Nodes
+from store.client.nodes.all import Nodes
+from store.client.nodes.one import LOST, REPLY_SECONDS, Node
 from store.client.outage_log import OutageLog
 from store.client.outages import OUTAGES, CommandRefused, Lost, Unavailable, lost
 from store.client.repeating import Tries

@@ -10,8 +10,8 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from store.client.node import LOST, Node
-from store.client.nodes import Nodes
+from store.client.nodes.all import Nodes
+from store.client.nodes.one import LOST, Node
 from store.client.outages import Redirected, Unavailable, lost
 from store.ids import PARTITIONS
 from store.keys import absent

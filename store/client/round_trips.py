@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
-from store.client.cached_values import Reading
+from store.client.caching.values import Reading
 from store.client.lua import NAMES
 from store.client.tracing import SPAN, Kind, Span
 

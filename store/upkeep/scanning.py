@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from store import keys, search
 from store.client.database import Database, Unavailable
-from store.client.node import LOST
+from store.client.nodes.one import LOST
 from store.ids import PARTITIONS
 from store.moderation.records import ReportState
 from store.upkeep.kinds import Kind

@@ -10,7 +10,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
 from store import accounts, follows, keys, likes_and_comments, posts

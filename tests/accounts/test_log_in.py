@@ -8,8 +8,8 @@ from datetime import datetime
 
 import pytest
 
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import _DUMMY
+from resolvers.process.services import Services
+from resolvers.process.tokens import _DUMMY
 from store import keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from store.limits.attempts import TURNS_KEPT
 from store.settings import Settings

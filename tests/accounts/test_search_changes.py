@@ -10,7 +10,7 @@ import pytest
 
 from resolvers.jobs import name_index
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store import accounts, keys
 from store.client.database import Database

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import accounts
 from store.client.database import Command, Database
 from store.credentials.records import Role

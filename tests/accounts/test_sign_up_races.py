@@ -9,9 +9,9 @@ import pytest
 
 from resolvers.accounts import create_member
 from resolvers.jobs.worker import Worker
-from resolvers.operation.errors import Refused
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.process.errors import Refused
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.ids import partition

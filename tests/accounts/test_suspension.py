@@ -8,8 +8,8 @@ import pytest
 
 import server
 from resolvers import accounts
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
 from store.credentials.records import Role
 from store.secret import Secret
 from tests.support.people import PASSWORD, Member

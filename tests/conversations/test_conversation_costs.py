@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.settings import Settings
 from tests.support.conversations import start, write
 from tests.support.people import Member, crowd, shrunk

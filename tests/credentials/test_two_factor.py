@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from resolvers.operation import one_time_codes
-from resolvers.operation.services import Services
+from resolvers.process import one_time_codes
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from tests.support.people import PASSWORD, Member, contents

@@ -19,7 +19,7 @@ from graphql import (
 from strawberry.types import ExecutionResult
 
 import schema as perch
-from resolvers.operation.errors import QueryTooComplex
+from resolvers.process.errors import QueryTooComplex
 from schema.execution.encoding import encode
 from schema.execution.introspection import Introspection
 from schema.execution.introspection.evaluation import Evaluation

@@ -5,7 +5,7 @@ import strawberry
 
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import PostIdPayload
-from schema.mutation import mutation
+from schema.mutations.declaring import mutation
 
 
 @strawberry.input

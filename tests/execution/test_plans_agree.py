@@ -19,7 +19,7 @@ from strawberry.types import ExecutionResult
 
 import schema
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from store.settings import Settings

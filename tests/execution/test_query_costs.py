@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.errors import QueryTooComplex
+from resolvers.process.errors import QueryTooComplex
 from schema.execution.costs import DEFAULT_ENTRIES, UNSIZED_ENTRIES
 from tests.support.execution.documents import cache, cost
 

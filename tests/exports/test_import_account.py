@@ -10,10 +10,11 @@ import pytest
 from resolvers.accounts import set_role
 from resolvers.archives import archive
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import import_account, verify
-from resolvers.upkeep.imports import ImportRefused
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep import verify
+from resolvers.upkeep.importing import account
+from resolvers.upkeep.importing.network import ImportRefused
 from store import accounts, keys
 from store.client.database import Database
 from store.credentials.records import Role
@@ -38,7 +39,7 @@ TIMELINE = """query($login: String!) { user(login: $login) {
 @pytest.fixture(autouse=True)
 def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "ENTRIES_PER_FILE", 3)
-    monkeypatch.setattr(import_account, "BATCH", 2)
+    monkeypatch.setattr(account, "BATCH", 2)
 
 
 async def assert_clean(db: Database) -> None:
@@ -48,7 +49,7 @@ async def assert_clean(db: Database) -> None:
 
 
 async def restore(db: Database, path: Path, services: Services) -> str:
-    return await import_account.load(db, path, await services.passwords.hash(Secret(PASSWORD)))
+    return await account.load(db, path, await services.passwords.hash(Secret(PASSWORD)))
 
 
 async def some_posts(alice: Member) -> None:
@@ -185,9 +186,9 @@ async def test_no_password(db: Database, services: Services, anonymous: Member, 
     await some_posts(alice)
     path = (await export(alice)).kept(tmp_path / "alice.zip")
     await empty(db)
-    await import_account.load(db, path, NO_PASSWORD)
+    await account.load(db, path, NO_PASSWORD)
     before = await contents(db)
-    await import_account.load(db, path, NO_PASSWORD)
+    await account.load(db, path, NO_PASSWORD)
     different = {key for key, value in (await contents(db)).items() if before.get(key) != value}
     assert {key for key in different if not key.startswith("minted:")} == set()
     payload = await anonymous.do("logIn", "accessToken", identifier="alice", password=PASSWORD)
@@ -217,7 +218,7 @@ async def test_interrupted(
         await empty(db)
         fragile = Fragile(settings, calls)
         with contextlib.suppress(Crash):
-            await import_account.load(fragile, path, NO_PASSWORD)
+            await account.load(fragile, path, NO_PASSWORD)
         await fragile.close()
         if not fragile.has_died:
             break

@@ -13,8 +13,8 @@ import pytest
 from resolvers import exports
 from resolvers.archives import archive, viewing
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import digest
+from resolvers.process.services import Services
+from resolvers.process.tokens import digest
 from store import keys
 from store.client.database import Database
 from store.exports import links

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from resolvers.archives import archive
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import import_account
-from resolvers.upkeep.imports import ImportRefused
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep.importing import account
+from resolvers.upkeep.importing.network import ImportRefused
 from store import keys
 from store.client.database import Database
 from tests.support.exports.archives import Archive, export
@@ -26,7 +26,7 @@ from tests.support.work import number
 @pytest.fixture(autouse=True)
 def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "ENTRIES_PER_FILE", 3)
-    monkeypatch.setattr(import_account, "BATCH", 2)
+    monkeypatch.setattr(account, "BATCH", 2)
 
 
 def changed(found: Archive, name: str, change: Callable[[Any], Any] | None) -> bytes:
@@ -95,7 +95,7 @@ async def test_wrong_files(
     path.write_bytes(changed(await export(alice), name, change))
     await empty(db)
     with pytest.raises(ImportRefused) as refused:
-        await import_account.load(db, path, NO_PASSWORD)
+        await account.load(db, path, NO_PASSWORD)
     assert message in str(refused.value)
     assert str(path) in str(refused.value)
     assert {key for key in await contents(db) if not key.startswith("minted")} == set()
@@ -108,14 +108,14 @@ async def test_no_archive(db: Database, tmp_path: Path, data: bytes | None) -> N
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(ImportRefused, match=r"alice\.zip"):
-        await import_account.load(db, path, NO_PASSWORD)
+        await account.load(db, path, NO_PASSWORD)
 
 
 async def test_cut_off(db: Database, alice: Member, tmp_path: Path) -> None:
     """An archive whose end is missing is refused."""
     path = Archive((await export(alice)).data[:-30]).kept(tmp_path / "alice.zip")
     with pytest.raises(ImportRefused, match="not a zip file"):
-        await import_account.load(db, path, NO_PASSWORD)
+        await account.load(db, path, NO_PASSWORD)
 
 
 @pytest.mark.parametrize("taken", ["login", "e-mail address"])
@@ -131,7 +131,7 @@ async def test_taken_names(db: Database, anonymous: Member, alice: Member, tmp_p
         await db.one("DEL", keys.login("alice"))
     before = await contents(db)
     with pytest.raises(ImportRefused, match=f"another member has this {taken}"):
-        await import_account.load(db, path, NO_PASSWORD)
+        await account.load(db, path, NO_PASSWORD)
     after = await contents(db)
     assert {
         key for key in before | after if before.get(key) != after.get(key) and not key.startswith("minted")
@@ -145,6 +145,6 @@ async def test_posts_of_another(db: Database, alice: Member, tmp_path: Path) -> 
     await empty(db)
     await db.one("HSET", keys.status(number(post)), "author", "16", "text", "theirs")
     with pytest.raises(ImportRefused, match="another member has one of the posts"):
-        await import_account.load(db, path, NO_PASSWORD)
+        await account.load(db, path, NO_PASSWORD)
     assert await db.one("HGET", keys.status(number(post)), "text") == "theirs"
     await db.one("DEL", keys.status(number(post)))

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.archives.sections import SECTIONS
 from resolvers.archives.viewing import Export
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import accounts
 from store.client.database import Database
 from store.settings import Settings

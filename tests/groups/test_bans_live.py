@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from tests.groups.test_group_live import begun
 from tests.support.groups import act, create, join

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import accounts
 from store.client.database import Database
 from store.keys.fields import UserField

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import homes
 from store.settings import Settings
 from tests.support.groups import KINDS, create, join, let_in

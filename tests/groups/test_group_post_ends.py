@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import posts
 from store.client.database import Database
 from store.groups import changes

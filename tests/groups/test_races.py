@@ -10,7 +10,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import accounts
 from store.client.database import Database, MemberGone
 from store.groups import changes, membership

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import homes, keys, posts
 from store.client.database import Command
 from store.keys.fields import UserField

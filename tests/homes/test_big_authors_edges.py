@@ -10,7 +10,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import big_authors, homes
 from store.client.database import Command, Database
 from store.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import homes, keys, posts
 from store.client.database import Command, Database
 from store.client.lua import SCRIPTS

@@ -11,7 +11,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import blocks, follows, homes
 from store.client.database import Database
 from store.homes import fanout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import homes
 from store.settings import Settings
 from tests.support.home_pages import read, walk

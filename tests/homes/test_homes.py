@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store import follows, homes, posts
 from store.client.database import Database

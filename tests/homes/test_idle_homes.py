@@ -12,7 +12,7 @@ import pytest
 from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import follows, homes, keys, posts
 from store.client.database import Database
 from store.ids import partition

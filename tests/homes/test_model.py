@@ -10,7 +10,7 @@ import os
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.settings import Settings
 from tests.support.model.checks import ALL, PAGED, Checks
 from tests.support.people import Member, shrunk

@@ -18,7 +18,7 @@ from typing import Any, cast
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.settings import Settings
 from tests.support.model.checks import ALL, PAGED, Checks
 from tests.support.people import SECRET, Member

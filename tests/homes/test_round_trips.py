@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.settings import Settings
 from tests.support.page_costs import EDGES, HOME, MEMBER, PAGE, PUBLIC, cost

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys, posts
 from tests.support.people import Member, crowd
 from tests.support.work import number, work_off

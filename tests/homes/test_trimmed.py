@@ -10,7 +10,7 @@ import os
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store import homes
 from store.settings import Settings

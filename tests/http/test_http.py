@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query
 
-from resolvers.operation.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.process.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from schema.execution.executor import PerEventExecutor
 from serving.http.view import View
 from tests.support.transport import clients

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database, script
-from store.client.pubsub import PubSub
+from store.client.pubsub.channels import PubSub
 from store.ids import partition
 from tests.support.people import Member
 from tests.support.stored import disconnect, subscribers

@@ -12,7 +12,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.live import home
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import follows, posts
 from store.client.database import Database
 from store.settings import Settings

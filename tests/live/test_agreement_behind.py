@@ -11,7 +11,7 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from resolvers.live import home
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from schema.execution.operations import Schema
 from store.settings import Settings
 from tests.support.model.facts import SOON

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from resolvers.live import announcements
-from resolvers.operation.broadcasts import Broadcasts, IdleSubscriber
-from resolvers.operation.services import Services
+from resolvers.process.broadcasts import Broadcasts, IdleSubscriber
+from resolvers.process.services import Services
 from schema.execution.executor import SharedEvent
 from store import keys
 from store.client.database import Database

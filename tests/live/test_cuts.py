@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientError
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.reading import global_ids
 from store import events
 from store.client.database import Database

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.jobs.dispatch import perform
 from resolvers.jobs.step import Budget
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import events, keys
 from store.client.database import Database
 from store.records import Job

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import events, keys
 from store.client.database import Database
 from store.events.reader import Log, Subscriber

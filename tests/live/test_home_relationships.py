@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from tests.support.people import Member, make_private
 from tests.support.probes.sessions import suspend

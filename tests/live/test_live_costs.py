@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 
-from resolvers.operation.services import LOOKS_AT_ONCE, Services
+from resolvers.process.services import LOOKS_AT_ONCE, Services
 from schema.execution.live_costs import EVENT_COST, SENDING_COST
 from store.settings import Settings
 from tests.support.people import Member, shrunk

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from resolvers import accounts
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving.http.app import CONNECTIONS
 from store.client.database import Database, Unavailable
 from store.settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from tests.support.people import Member
 from tests.support.probes.sessions import log_in

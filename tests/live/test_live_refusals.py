@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from tests.support.people import Member
 from tests.support.transport.feeds import Feed, wanting
 from tests.support.transport.live import ACTIVITY, HOME, MESSAGES, NOTIFICATIONS, until

@@ -12,7 +12,7 @@ import jwt
 import pytest
 from aiohttp import WSMsgType
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.settings import Settings
 from tests.support.people import SECRET, Member, shrunk
 from tests.support.probes.sessions import log_in

@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 from aiohttp import ClientSession, TCPConnector
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving.streaming.room import UNSENT_BYTES
 from tests.support.people import Member
 from tests.support.transport.feeds import Feed, following

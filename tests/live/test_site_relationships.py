@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers.live.site import live
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from tests.support.people import Member
 from tests.support.transport.live import until
 from tests.support.transport.site_live import OWN_STREAM, SAMPLE, STREAM, listening

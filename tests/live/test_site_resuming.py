@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers import accounts
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from store.events import CHANNEL
 from tests.support.people import PASSWORD, Member, make_private

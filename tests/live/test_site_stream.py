@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers.accounts import set_suspension
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from tests.support.people import Member, make_private
 from tests.support.transport.live import subscribed

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from store.settings import Settings
 from store.settings.declaring import SettingError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from store.settings import Settings
 from tests.mail.test_password_resets import NEXT, request

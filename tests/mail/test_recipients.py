@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.limits import windows
 from store.limits.windows import HOUR_SECONDS
 from store.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 from resolvers.mail.sending import Away
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from store.mail import outbox
 from store.settings import Settings

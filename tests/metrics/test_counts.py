@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from schema.execution.operations import Schema
 from serving.http.app import RECORDER, create_app
 from serving.metrics import catalogue, recorder

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.credentials.records import Role
 from tests.support.moderation.acts import LOG, NODE, appoint, listed, logged, report
 from tests.support.people import Member

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.credentials.records import Role
 from tests.support.moderation.acts import NODE, appoint, listed, logged, notified, report, resolve
 from tests.support.people import Member, log_in

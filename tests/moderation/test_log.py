@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.keys.fields import LogHeadField

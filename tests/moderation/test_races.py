@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from store.credentials.records import Role
 from tests.support.damage.site import look

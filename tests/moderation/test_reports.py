@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resolvers import accounts
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.credentials.records import Role
 from tests.support.moderation.acts import LOG, NODE, REPORTS, RESOLVE, appoint, listed, notified, report, resolve
 from tests.support.people import Member, crowd, log_in

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.settings import Settings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.reading.paging import cursor
 from store import keys, notifications
 from store.client.database import Database

@@ -10,7 +10,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep import backlog, verify
 from resolvers.upkeep.backlog import Backlog
 from store import accounts, jobs, keys, posts

@@ -12,7 +12,7 @@ import pytest
 from redis.crc import key_slot
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import jobs, keys, posts
 from store.client.database import Unavailable
 from store.client.tasks import stop

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from resolvers import accounts
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.rules.text import is_login, mentions, normalise
-from resolvers.upkeep import demo
+from resolvers.upkeep.demo import community as demo
 from store import jobs
 from store.credentials.records import Role
 from store.settings import Settings

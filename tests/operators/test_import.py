@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import import_messages, imports, verify
-from resolvers.upkeep.imports import Network
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep import verify
+from resolvers.upkeep.importing import messages
+from resolvers.upkeep.importing import network as imports
+from resolvers.upkeep.importing.network import Network
 from store import account_names, accounts, conversations, follows, jobs, keys, posts, timelines
 from store.client.database import Database
 from store.secret import Secret
@@ -118,11 +120,11 @@ async def test_messages(db: Database, network: Network) -> None:
     """Messages are dealt out to conversations whose members follow each other, and an import that goes on adds none."""
     members = await imports.create_members(db, network, NO_PASSWORD, lambda _: None)
     await imports.create_follows(db, network, members, lambda _: None)
-    dealt = import_messages.deal(network.following, network.texts, 50, network.seed)
+    dealt = messages.deal(network.following, network.texts, 50, network.seed)
     assert sum(map(len, dealt.values())) == 50
     for _ in range(2):
         done = Counter[str]()
-        await import_messages.create(db, dealt, members, lambda count, done=done: done.update(all=count))  # type: ignore[misc]
+        await messages.create(db, dealt, members, lambda count, done=done: done.update(all=count))  # type: ignore[misc]
         assert done["all"] == 50
         found = await db.ask(*(conversations.of_members_command([members[one] for one in pair]) for pair in dealt))
         sizes = await db.ask(*(("ZCARD", conversations.messages_list(int(one))) for one in found))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import import_groups, imports, verify
-from resolvers.upkeep.imports import Network
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep import verify
+from resolvers.upkeep.importing import groups
+from resolvers.upkeep.importing import network as imports
+from resolvers.upkeep.importing.network import Network
 from store.client.database import Database
 from tests.support.people import contents
 
@@ -18,12 +20,12 @@ async def test_groups(db: Database) -> None:
     await imports.create_follows(db, network, members, lambda _: None)
     kept = None
     for _ in range(2):
-        new = import_groups.deal(network.following, network.texts, 5, network.seed)
-        await import_groups.create(db, network.name, new, members, lambda _: None)
+        new = groups.deal(network.following, network.texts, 5, network.seed)
+        await groups.create(db, network.name, new, members, lambda _: None)
         found = [key for key in await contents(db) if key.startswith("group")]
         sizes = {key: await db.one("ZCARD", key) for key in found if key.startswith(("group-mem", "group-time"))}
         assert len(sizes) == 10
-        assert {size for key, size in sizes.items() if key.startswith("group-time")} == {import_groups.POSTS}
+        assert {size for key, size in sizes.items() if key.startswith("group-time")} == {groups.POSTS}
         assert kept in (None, sizes)
         kept = sizes
         report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)

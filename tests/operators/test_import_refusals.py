@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from resolvers.upkeep import imports
-from resolvers.upkeep.imports import ImportRefused
+from resolvers.upkeep.importing import network
+from resolvers.upkeep.importing.network import ImportRefused
 from store.settings import Settings
 
 LINE = b"ann\tben\n"
@@ -34,7 +34,7 @@ def test_refused_follows(tmp_path: Path, settings: Settings, case: str) -> None:
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ImportRefused) as refused:
-        imports.read_network(path, None, replace(settings, max_following=3), total=None, most=None, seed=1)
+        network.read_network(path, None, replace(settings, max_following=3), total=None, most=None, seed=1)
     assert str(refused.value).startswith(str(path))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -47,4 +47,4 @@ def test_refused_posts(tmp_path: Path, settings: Settings, content: bytes) -> No
     follows.write_bytes(LINE)
     texts.write_bytes(content)
     with pytest.raises(ImportRefused, match=r"p\.txt: there is no line that could be a post"):
-        imports.read_network(follows, texts, settings, total=None, most=None, seed=1)
+        network.read_network(follows, texts, settings, total=None, most=None, seed=1)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.errors import ServiceUnavailable
-from resolvers.operation.services import Services
+from resolvers.process.errors import ServiceUnavailable
+from resolvers.process.services import Services
 from resolvers.rules.text import on_one_line
 from resolvers.upkeep import tail
 from resolvers.upkeep.tail import TailOptions

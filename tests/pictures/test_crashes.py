@@ -12,7 +12,7 @@ import pytest
 
 from resolvers import uploads as receiving
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store.client.database import Command, Database
 from store.media import Form, Media

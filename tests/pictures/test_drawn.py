@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import demo, imports
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep.demo import community
+from resolvers.upkeep.importing import network as imports
 from tests.support.damage.site import look
 from tests.support.people import SIGN_UP, Member
 from tests.support.pictures import status_of
@@ -17,7 +18,7 @@ SHOWN = """{ viewer { user { avatar { alt url } header { url } } conversations(f
 
 async def test_the_demo_has_pictures(services: Services, anonymous: Member) -> None:
     """The demo shows an avatar, a header, pictures of posts and one in a conversation, and all links work."""
-    login = await demo.fill(services)
+    login = await community.fill(services)
     assert login
     payload = await anonymous.do("logIn", SIGN_UP, identifier=login.login, password=login.password)
     guide = Member(anonymous.client, payload["accessToken"])

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import jobs
 from store.client.database import Database
 from store.media import Form, Media, MediaMissing

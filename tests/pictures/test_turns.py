@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.limits import windows

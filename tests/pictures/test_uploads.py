@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.ids import first_of

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store import posts
 from store.client.database import Database

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.settings import Settings

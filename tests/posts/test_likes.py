@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from tests.support.nodes import seen
 from tests.support.people import Member, contents, crowd

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.reading import promoted_page as chosen
 from resolvers.rules import placement
 from store import keys, promotions

@@ -11,7 +11,7 @@ import pytest
 from resolvers.jobs import dispatch, rescoring
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.rules import ranking
 from store import importance, keys, posts
 from store.client.database import Database

@@ -9,7 +9,7 @@ from math import sqrt
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.rules.trending import BEFORE, LEAST, RECENT, Uses, best, score
 from store import hashtags, keys
 from store.client.database import Database

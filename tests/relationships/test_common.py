@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers.follows import COMMON_COUNTED, COMMON_SCANNED
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import follows, keys
 from store.keys.fields import UserField
 from store.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
 from tests.support.work import dump, work_off

@@ -12,7 +12,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from store.records import Job
 from tests.support.pair import ACTS, Pair

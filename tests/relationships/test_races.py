@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.racing import (

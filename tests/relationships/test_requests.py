@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from tests.support.people import Member, make_private
 
 FOLLOW_STATE = "query($login: String!) { user(login: $login) { isPrivate viewerIsFollowing viewerHasRequestedFollow } }"

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from resolvers.operation import viewer_loaders
-from resolvers.operation.services import Services
+from resolvers.loading import relationships
+from resolvers.process.services import Services
 from store import keys
-from store.client.cache import Cache
-from store.client.cached_values import RELATIONS_KEPT, Changed, Records
+from store.client.caching.cache import Cache
+from store.client.caching.values import RELATIONS_KEPT, Changed, Records
 from store.client.database import Database, Unavailable
 from store.client.metering import METER
 from store.ids import partition
@@ -240,7 +240,7 @@ async def test_processes_agree(
 
     That holds for both ways in which the batcher sends reads, and where sets of relationships are too large to cache.
     """
-    monkeypatch.setattr(viewer_loaders, "RELATIONS_KEPT", largest)
+    monkeypatch.setattr(relationships, "RELATIONS_KEPT", largest)
     small, none = shrunk(settings, records_kept=50), shrunk(settings, records_kept=0)
     members = [alice, bob, carol]
     dice = random.Random(7)  # noqa: S311  as much at random as can be done again

@@ -13,14 +13,14 @@ from graphql import build_schema
 
 from resolvers import accounts
 from resolvers.operation import context as operation_context
-from resolvers.operation.answers import Answer, Answers
-from resolvers.operation.services import Services
+from resolvers.process.answers import Answer, Answers
+from resolvers.process.services import Services
 from resolvers.rules import links
 from schema.execution.lasting import LASTING_FIELDS
 from schema.execution.operations import Schema
 from store import keys
-from store.client import cached_values
-from store.client.cached_values import Changed, Mark, Records, Relations, Views
+from store.client.caching import values
+from store.client.caching.values import Changed, Mark, Records, Relations, Views
 from store.client.database import Database
 from store.client.metering import METER
 from store.credentials.records import Role
@@ -221,7 +221,7 @@ def test_bounds() -> None:
 
 def test_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Marks are true until their key changes, evicted values or not, and those that nobody holds are removed."""
-    monkeypatch.setattr(cached_values, "MARKS_KEPT", 30)
+    monkeypatch.setattr(values, "MARKS_KEPT", 30)
     dice = random.Random(3)  # noqa: S311  as much at random as can be done again
     records, relations, views = Records("user", 20), Relations(["following"], 20, 50), Views("likes", 40)
     kinds: list[Records | Relations | Views] = [records, relations, views]

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from store import keys
-from store.client.cached_values import Changed, Records
+from store.client.caching.tracking import PRESENT, Tracked
+from store.client.caching.values import Changed, Records
 from store.client.database import Database, Unavailable
-from store.client.tracking import PRESENT, Tracked
 from store.ids import PARTITIONS
 from store.keys.fields import UserField
 from store.settings import Settings

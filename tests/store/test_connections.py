@@ -17,11 +17,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client.cache import Cache
-from store.client.cached_values import Changed
+from store.client.caching.cache import Cache
+from store.client.caching.values import Changed
 from store.client.connections import RedisConnections
 from store.client.database import Command, Database
-from store.client.node import Node
+from store.client.nodes.one import Node
 from store.ids import PARTITIONS
 from tests.support.stored import disconnect
 

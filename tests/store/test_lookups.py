@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from resolvers.loading.dataloader import DataLoader, Lookup, fetch
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import DataLoader, Lookup, fetch
-from resolvers.operation.errors import ServiceUnavailable
-from resolvers.operation.services import Services
+from resolvers.process.errors import ServiceUnavailable
+from resolvers.process.services import Services
 from store.client.database import Unavailable
 from tests.support.people import Member
 from tests.support.work import number

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store.client.database import Database
 from store.client.lua import GUARDED
 from store.client.lua import SCRIPTS as LOADED
-from store.client.pubsub import PubSub
+from store.client.pubsub.channels import PubSub
 from store.client.tasks import stop
 from store.settings import Settings
 from tests.support.people import USER_ERRORS, Member, mutation_text, shrunk

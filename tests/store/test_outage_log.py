@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from store.client import database, node, outage_log
+from store.client import database, outage_log
 from store.client.database import CommandRefused, Database
+from store.client.nodes import one
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.outages import outage
@@ -51,7 +52,7 @@ async def test_a_store_that_hangs(
     settings: Settings, store: Redis, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hang is logged as SILENT, as readiness and the runbook call it, and its end is logged once."""
-    for module in (database, node):
+    for module in (database, one):
         monkeypatch.setattr(module, "REPLY_SECONDS", 0.2)
     with logged() as lines:
         async with process(settings) as ask:

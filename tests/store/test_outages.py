@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store import homes, jobs, keys
-from store.client import cache, database
+from store.client import database
+from store.client.caching import cache
 from store.client.connection import connect
 from store.client.database import Database, Unavailable
 from store.settings import Settings

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client import breaker, cache, connections, database, node
+from store.client import breaker, connections, database
 from store.client.breaker import CircuitBreaker, Silent
+from store.client.caching import cache
 from store.client.connection import connect
 from store.client.database import Database, Unavailable
+from store.client.nodes import one as node
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.cluster import cluster, slot

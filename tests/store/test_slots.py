@@ -13,9 +13,10 @@ import pytest
 from resolvers.homes import build
 from resolvers.jobs import rescoring
 from resolvers.jobs.worker import Worker
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import import_account, trimming, verify
+from resolvers.process.services import Services
+from resolvers.process.tokens import NO_PASSWORD
+from resolvers.upkeep import trimming, verify
+from resolvers.upkeep.importing import account
 from store import big_authors, homes, jobs, keys, notifications, posts, promotions, search
 from store.client.database import Database
 from store.client.lua import SCRIPTS
@@ -104,7 +105,7 @@ async def gather(alice: Member, bob: Member) -> None:
 async def restore(db: Database, found: Archive) -> None:
     """Read an export of a member who is not in the store any more."""
     with tempfile.TemporaryDirectory() as folder:
-        await import_account.load(db, found.kept(Path(folder, "gone.zip")), NO_PASSWORD)
+        await account.load(db, found.kept(Path(folder, "gone.zip")), NO_PASSWORD)
 
 
 async def write(db: Database, alice: Member, bob: Member) -> Archive:

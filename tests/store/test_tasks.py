@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers.mail.mailer import Mailer
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving import running
 from store.client.tasks import stop
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.process.errors import RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from tests.support.transport import clients
 from tests.support.transport.clients import (
     EVENT_STREAM,

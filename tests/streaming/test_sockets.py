@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType
 
-from resolvers.operation.errors import RateLimited, ServiceUnavailable, Unauthenticated
+from resolvers.process.errors import RateLimited, ServiceUnavailable, Unauthenticated
 from tests.support.transport import clients
 from tests.support.transport.clients import EVENTS, PATIENCE, Connect, within_patience
 from tests.support.transport.small import SECRET_TEXT, Event, PlainServices, logged

@@ -6,7 +6,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 
 from resolvers.mail.mailer import Mailer
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.ids import PARTITIONS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from tests.support.people import Member
 
 PAGE = 30

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.settings import Settings

@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.client.tracing import Parent, read_parent

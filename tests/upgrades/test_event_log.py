@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.upkeep import migrate
 from resolvers.upkeep.progress import bar
 from store import events, keys

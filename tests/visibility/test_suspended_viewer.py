@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from resolvers.rules import conversations as rules
 from resolvers.rules.visibility import counts_as_member, opens_group, permissions
 from store import keys

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.client.database import Database
 from tests.support.people import Member
 from tests.support.transport.live import Stream

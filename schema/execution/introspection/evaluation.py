@@ -11,7 +11,7 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails
 from graphql.execution.values import get_argument_values
 
-from resolvers.operation.errors import QueryTooComplex
+from resolvers.process.errors import QueryTooComplex
 from schema.execution.encoding import encode
 from schema.execution.introspection.graph import Leaves, SchemaGraph
 

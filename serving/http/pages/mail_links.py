@@ -12,7 +12,7 @@ from strawberry.types.graphql import OperationType
 
 from resolvers.mail.composing import RESET_PATH as RESET
 from resolvers.mail.composing import VERIFY_PATH as VERIFY
-from resolvers.operation.errors import RequestError
+from resolvers.process.errors import RequestError
 from schema.execution.operations import Schema
 from schema.execution.ports import NewContext, Services
 from serving.http import requests

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from store.client.connection import RedisConnection, connect
 from store.client.database import Command, Database, Unavailable
-from store.client.node import Node
+from store.client.nodes.one import Node
 from store.records import read_pairs
 
 SCANNED = 500  # COUNT: keys scanned per step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers.operation.tokens import Tokens, digest
+from resolvers.process.tokens import Tokens, digest
 from store import keys
 from store.ids import partition
 from store.keys.fields import MailTokenField

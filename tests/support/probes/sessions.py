@@ -8,8 +8,8 @@ from typing import Any
 import jwt
 
 from resolvers import accounts
-from resolvers.operation.services import Services
-from resolvers.operation.tokens import digest
+from resolvers.process.services import Services
+from resolvers.process.tokens import digest
 from store import keys
 from store.client.database import Database
 from store.settings import Settings

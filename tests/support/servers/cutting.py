@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 import redis.asyncio as redis
 
-from store.client import node
+from store.client.nodes import one
 
 _BYTES = 1 << 16  # read at a time
 TCP_ONLY = {"host", "port", "socket_keepalive", "socket_keepalive_options"}
@@ -59,7 +59,7 @@ class Proxy:
         ]
         try:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(node, "pool", partial(self._pool, node.pool))
+                patch.setattr(one, "pool", partial(self._pool, one.pool))
                 yield self
         finally:
             for server in servers:

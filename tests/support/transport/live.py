@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving.http.app import SERVICES
 from store import events, keys
 from store.client.database import Database

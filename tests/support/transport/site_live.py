@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from tests.support.people import Member
 from tests.support.transport.live import Stream, now, subscribed, until
 

@@ -13,7 +13,7 @@ from strawberry.http import process_result
 from strawberry.types.execution import ExecutionResult
 
 from resolvers.operation.context import Context
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters

@@ -14,8 +14,8 @@ import structlog
 from aiohttp import web
 from graphql import GraphQLError
 
-from resolvers.operation.errors import BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
-from resolvers.operation.tokens import Claims
+from resolvers.process.errors import BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.process.tokens import Claims
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.client.health import Readiness

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from aiohttp import web
 
-from resolvers.operation.services import Services
+from resolvers.process.services import Services
 from serving.http.app import CONNECTIONS
 from tests.support.people import Member
 from tests.support.transport.feeds import Feed, wanting

@@ -1,0 +1,304 @@
+"""Data loaders of one operation: records by id, and the viewer's relationships and flags."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeVar
+
+from resolvers.loading import conversations as conversation_loaders
+from resolvers.loading.batcher import Batcher
+from resolvers.loading.dataloader import DataLoader, Lookup, fetch, sound
+from resolvers.loading.forms import each_is_there, flags, records, the_one
+from resolvers.loading.relationships import Relationships, Sources
+from resolvers.operation import group_loaders
+from resolvers.process.cached_kinds import CachedKinds
+from resolvers.rules.merging import EARLIER_REPOSTS
+from store import (
+    account_names,
+    accounts,
+    big_authors,
+    conversations,
+    favourites,
+    follows,
+    homes,
+    likes_and_comments,
+    posts,
+    promotions,
+    timelines,
+)
+from store.client.caching.values import Mark
+from store.conversations.records import Conversation, Message, Summary
+from store.credentials.records import Credentials
+from store.groups import reads as groups
+from store.groups.records import Group, GroupRole
+from store.homes import StoredHome
+from store.ids import partition
+from store.notifications import Notification, look_up, read_notifications, read_until_command
+from store.promotions import Promotion
+from store.records import NO_RELATIONSHIP, Comment, Entry, Post, Relationship, Source, User, read_post
+
+Value = TypeVar("Value")
+
+
+class DataLoaders:
+    """Data loaders for records by id, and for the viewer's relationships and flags.
+
+    Each value is read once per operation, in the batcher's pipelines.
+    """
+
+    def __init__(self, batcher: Batcher, cached_kinds: CachedKinds, viewer: int | None) -> None:
+        self._batcher = batcher
+        self._cached = cached_kinds
+        self._viewer = viewer
+        self._me = viewer or 0
+        self._others: list[DataLoader[Any]] = []  # Data loaders that are no attributes.
+        self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
+        self.granted: set[int] = set()  # members whom a moderator sees in this operation, even if blocked by them
+        self.open_groups: dict[int, bool] = {}  # group → whether the viewer sees what is in it, as the rules decided
+
+    @property
+    def members(self) -> dict[int, User | None]:
+        """All members loaded so far."""
+        return {member: user for member, user in self.user.found.items() if not isinstance(user, Exception)}
+
+    @cached_property
+    def user(self) -> DataLoader[User | None]:
+        return records(self._batcher, accounts.user_command, User.read, self._cached.users)
+
+    @cached_property
+    def post(self) -> DataLoader[Post | None]:
+        return records(self._batcher, posts.post_command, read_post, self._cached.posts)
+
+    @cached_property
+    def comment(self) -> DataLoader[Comment | None]:
+        return records(self._batcher, likes_and_comments.comment_command, Comment.read, self._cached.comments)
+
+    @cached_property
+    def group(self) -> DataLoader[Group | None]:
+        return records(self._batcher, groups.group_command, Group.read, self._cached.groups)
+
+    @cached_property
+    def is_in_group(self) -> DataLoader[bool]:
+        me = self._me
+        return DataLoader(self._batcher, lambda ids: [groups.joined_command(g, me) for g in ids], each_is_there)
+
+    @cached_property
+    def is_banned(self) -> DataLoader[bool]:
+        """Whether groups ban the viewer."""
+        me = self._me
+        return DataLoader(self._batcher, lambda ids: [groups.ban_command(g, me) for g in ids], each_is_there)
+
+    @cached_property
+    def has_bans(self) -> DataLoader[bool]:
+        """Whether groups ban anybody."""
+        return DataLoader(
+            self._batcher, lambda ids: list(map(groups.has_bans_command, ids)), lambda _, replies: sound(replies)
+        )
+
+    @cached_property
+    def has_asked_group(self) -> DataLoader[bool]:
+        me = self._me
+        return DataLoader(self._batcher, lambda ids: [groups.requested_command(g, me) for g in ids], each_is_there)
+
+    @cached_property
+    def group_role(self) -> DataLoader[GroupRole]:
+        """The viewer's role in groups that they are in."""
+        return group_loaders.roles(self._batcher, self._me)
+
+    @cached_property
+    def group_size(self) -> DataLoader[int]:
+        return group_loaders.sizes(self._batcher)
+
+    @cached_property
+    def promotion(self) -> DataLoader[Promotion | None]:
+        return records(self._batcher, promotions.promotion_command, Promotion.read)
+
+    @cached_property
+    def conversation(self) -> DataLoader[Conversation | None]:
+        return records(self._batcher, conversations.conversation_command, Conversation.read)
+
+    @cached_property
+    def message(self) -> DataLoader[Message | None]:
+        return records(self._batcher, conversations.message_command, Message.read, self._cached.messages)
+
+    @cached_property
+    def read_mark(self) -> DataLoader[int]:
+        return conversation_loaders.read_marks(self._batcher, self._me)
+
+    @cached_property
+    def summary(self) -> DataLoader[Summary]:
+        return conversation_loaders.summaries(
+            self._batcher,
+            self._me,
+            self.conversation,
+            self.read_mark,
+            self.relationship,
+            lambda: self._batcher.is_suspended,
+        )
+
+    @cached_property
+    def credentials(self) -> DataLoader[Credentials | None]:
+        return records(self._batcher, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
+
+    @cached_property
+    def has_liked(self) -> DataLoader[bool]:
+        me = self._me
+        return DataLoader(
+            self._batcher,
+            lambda ids: likes_and_comments.liked_commands(ids, me),
+            each_is_there,
+            self._cached.likes.of(me),
+        )
+
+    @cached_property
+    def has_reposted(self) -> DataLoader[bool]:
+        return flags(self._batcher, posts.reposted_command, self._me, self._cached.reposted)
+
+    @cached_property
+    def has_favourited(self) -> DataLoader[bool]:
+        return flags(self._batcher, favourites.favourited_command, self._me, self._cached.favourites)
+
+    @cached_property
+    def has_requested(self) -> DataLoader[bool]:
+        return flags(self._batcher, follows.requested_command, self._me)
+
+    @cached_property
+    def followed_by(self) -> DataLoader[bool]:
+        return flags(self._batcher, follows.followed_by_command, self._me)
+
+    @cached_property
+    def relationship(self) -> DataLoader[Relationship]:
+        if self._viewer is None:
+            return DataLoader(self._batcher, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
+        return Relationships(self._batcher, self._viewer, self._cached.relationships.of(self._viewer))
+
+    @cached_property
+    def login(self) -> DataLoader[int | None]:
+        return DataLoader(
+            self._batcher,
+            lambda names: list(map(account_names.holder_command, names)),
+            lambda _, replies: [int(member) if member else None for member in sound(replies)],
+            self._cached.logins,
+        )
+
+    @cached_property
+    def home(self) -> DataLoader[StoredHome]:
+        """The viewer's stored home, by the number of newest entries to read."""
+        me = self._me
+
+        def read(counts: list[int], replies: list[Any]) -> list[StoredHome]:
+            parts = zip(*[iter(sound(replies))] * 3, strict=True)
+            return [homes.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
+
+        return DataLoader(
+            self._batcher,
+            lambda counts: list(chain.from_iterable(homes.read_home(me, timelines.newest_of(c)) for c in counts)),
+            read,
+            self._cached.homes.of(me),
+        )
+
+    @cached_property
+    def read_on(self) -> DataLoader[int | None]:
+        """The day on which members last read their homes; members of the viewer's partition only."""
+        p = partition(self._me)
+        return DataLoader(
+            self._batcher,
+            lambda members: [homes.read_on_command(p, members)],
+            lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
+            self._cached.days.of(str(p)),
+        )
+
+    @cached_property
+    def big_version(self) -> DataLoader[str]:
+        return the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._cached.big_version)
+
+    @cached_property
+    def promoted_until(self) -> DataLoader[int]:
+        """The end of the last running promotion, in ms since 1970; 0 if none runs."""
+        return the_one(self._batcher, promotions.LAST, promotions.read_last, self._cached.promoted_until)
+
+    @cached_property
+    def big_followed(self) -> DataLoader[tuple[int, ...]]:
+        """The big authors that the viewer follows, by the tuple of all big authors."""
+        me = self._me
+        return DataLoader(
+            self._batcher,
+            lambda groups: [follows.follows_command(me, members) for members in groups],
+            lambda groups, replies: [
+                tuple(member for member, edge in zip(members, scores, strict=True) if edge is not None)
+                for members, scores in zip(groups, sound(replies), strict=True)
+            ],
+            self._cached.big_followed.of(me),
+        )
+
+    def published(self, member: int) -> DataLoader[list[Entry]]:
+        """Return the data loader of a member's newest posts, by the number of posts to read."""
+        made: DataLoader[list[Entry]] = DataLoader(
+            self._batcher,
+            lambda counts: [timelines.newest_published_command(member, count) for count in counts],
+            lambda _, replies: [timelines.read_profile_entries(reply) for reply in sound(replies)],
+            self._cached.profiles.of(member),
+        )
+        self._others.append(made)
+        return made
+
+    def first_reposts(self, below: int | None) -> DataLoader[tuple[Source, ...]]:
+        """Return the data loader of the oldest plain reposts of posts, of those before an id."""
+        made: DataLoader[tuple[Source, ...]] = DataLoader(
+            self._batcher,
+            lambda ids: [posts.first_reposts(post, EARLIER_REPOSTS, below) for post in ids],
+            lambda _, replies: list(map(posts.read_reposts, sound(replies))),
+            self._cached.reposts.of(below),
+        )
+        self._others.append(made)
+        return made
+
+    @cached_property
+    def place(self) -> DataLoader[int | None]:
+        me = self._me
+        return DataLoader(
+            self._batcher,
+            lambda ids: [homes.places(me, ids)],
+            lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
+        )
+
+    @cached_property
+    def sources(self) -> DataLoader[tuple[Source, ...]]:
+        return Sources(self._batcher, self._me, self._cached.sources.of(self._me))
+
+    @cached_property
+    def notification(self) -> DataLoader[Notification | None]:
+        me = self._me
+        return DataLoader(
+            self._batcher,
+            lambda ids: look_up(me, ids),
+            lambda _, replies: [next(iter(read_notifications(reply)), None) for reply in replies],
+        )
+
+    @cached_property
+    def read_until(self) -> DataLoader[int]:
+        return DataLoader(
+            self._batcher,
+            lambda members: list(map(read_until_command, members)),
+            lambda _, replies: [int(reply or 0) for reply in replies],
+        )
+
+    def marks(self) -> list[Mark] | None:
+        """Return marks that are all true until a value loaded so far has changed; None if one is not cached now.
+
+        The day on which the viewer last read their home is left out. It stays today until the day ends, but its key
+        changes with each other member of the partition.
+        """
+        found: list[Mark] = []
+        for name, loader in (*vars(self).items(), *(("", other) for other in self._others)):
+            if isinstance(loader, DataLoader) and name != "read_on":
+                marks = loader.marks()
+                if marks is None:
+                    return None
+                found += marks
+        return found
+
+    async def all(self, *wanted: Lookup) -> None:
+        """Load ids of several data loaders in one round trip."""
+        await fetch(self._batcher, *wanted)

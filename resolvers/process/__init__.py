@@ -1,0 +1,1 @@
+"""What a process has once, shared by its operations: services, tokens, answers, broadcasts."""

@@ -1,0 +1,1 @@
+"""An invented community to try Perch on."""

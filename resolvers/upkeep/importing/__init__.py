@@ -1,0 +1,1 @@
+"""Imports members, posts and follows from files, and an account from its export."""

@@ -1,0 +1,1 @@
+"""Every mutation: one file for each noun."""

@@ -1,0 +1,234 @@
+"""Client-side caching: the server tracks what is read and says what has changed (CLIENT TRACKING).
+
+Most pages show the same posts and members again, so most of what a page needs is cached already. The cache reads
+through a connection of its own to each node, on which the node tracks the keys that it sends. When such a key changes,
+the node pushes an invalidation with its name.
+
+Invalidations and replies share one connection, in order. So after a round trip to each node, every cached value is at
+least as fresh as a read made when the operation began. `Cache.begin` makes that round trip. It sends the reads that an
+operation needs. Where there are none, it sends a check, shared by all operations that begin in the same turn of the
+event loop.
+
+On one server the check is a PING. A node of a cluster answers PING whatever it owns, so there the check reads a key. A
+node that has lost its slots to a replica, or is cut off from the others, refuses that. A single slot that moves away
+is noticed as well: each slot has a marker, a key that always exists. The node tracks the markers of all slots from
+which values are cached, and pushes an invalidation when a marker moves, as for any key that exists.
+
+Invariants:
+- A cached value equals the stored one, or its invalidation is on its way behind the replies that have arrived.
+- An invalidation between the replies of one batch overtakes them. The values of its keys go to the callers, but not
+  into the cache.
+- Losing a connection empties the cache, and so does a slot that moves or a node that refuses the check.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import structlog
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from store.client.breaker import CircuitBreaker
+from store.client.caching.tracking import Spread, Tracked
+from store.client.caching.values import (
+    OWNERS_KEPT,
+    RELATIONS_KEPT,
+    VIEWS_KEPT,
+    Owner,
+    Reading,
+    Records,
+    Relations,
+    Views,
+)
+from store.client.connection import connect
+from store.client.metering import METER
+from store.client.nodes.slots import key_of, tag_of
+from store.client.outages import Unavailable
+
+_MARKER = "slot"  # The kind of the key that marks a slot.
+
+log = structlog.get_logger(__name__)
+
+
+class Trackable(Protocol):
+    """A node that the cache can read through."""
+
+    def make_tracked(self) -> AbstractConnection:
+        """Return a new connection to the node, not opened yet."""
+
+    @property
+    def breaker(self) -> CircuitBreaker:
+        """Whether the node answers."""
+
+
+class Nodes(Protocol):
+    """The nodes that own the keys."""
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether the keys are spread over several nodes."""
+
+    @property
+    def trackable(self) -> Sequence[Trackable]:
+        """All nodes."""
+
+    def owner(self, tag: str) -> Trackable | None:
+        """Return the node that owns the keys with a tag."""
+
+
+class Cache:
+    """The caches of this process, and the tracked connections that invalidate them."""
+
+    def __init__(self, nodes: Nodes, most: int, reply_seconds: float) -> None:
+        self._nodes = nodes
+        self._most = most
+        self._reply_seconds = reply_seconds
+        self._caches: dict[str, list[Records | Relations | Views]] = {}
+        self._tracked: dict[Trackable, Tracked] = {}
+        self._opening = asyncio.Lock()
+        self._spreads: set[Spread] = set()  # readings on several nodes that are under way
+        self.clearings = 0  # how often everything was dropped
+        self.is_on = most > 0
+
+    def records(self, kind: str) -> Records:
+        """Return a new cache of the records whose keys are of one kind."""
+        cached = Records(kind, self._most)
+        self._caches.setdefault(kind, []).append(cached)
+        return cached
+
+    def relations(self, *kinds: str, owners: int = OWNERS_KEPT, most: int = RELATIONS_KEPT) -> Relations:
+        """Return a new cache of relations that are read from keys of some kinds.
+
+        It holds the relations of at most `owners` owners. A batch that takes an owner beyond `most` replaces what is
+        cached of that owner.
+        """
+        cached = Relations(kinds, owners, most)
+        for kind in kinds:
+            self._caches.setdefault(kind, []).append(cached)
+        return cached
+
+    def views(self, kind: str, most: int = VIEWS_KEPT) -> Views:
+        """Return a new cache of values for viewers whose keys are of one kind; it holds at most `most` parts."""
+        cached = Views(kind, most)
+        self._caches.setdefault(kind, []).append(cached)
+        return cached
+
+    async def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
+        """Send the commands of some readings; once the future is done, every cached value is as fresh as this call.
+
+        Returns None where the server does not support tracking, so that nothing may be cached.
+        Raises redis-py's ConnectionError and TimeoutError, and OSError.
+        """
+        await self._open()
+        return self.begin_at_once(readings)
+
+    def begin_at_once(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
+        """Do what `begin` does, without waiting; returns None also where a connection must be opened first."""
+        nodes = self._nodes.trackable
+        known = map(self._tracked.get, nodes)
+        # Not by its truth: a connection has a length, which may be 0.
+        connections = [connection for connection in known if connection is not None and connection.is_usable]
+        if not self.is_on or not nodes or len(connections) < len(nodes):
+            return None
+        if not self._nodes.is_cluster:
+            return connections[0].read(readings) if readings else connections[0].check()
+        return self._begin_on_cluster(readings, connections)
+
+    def _begin_on_cluster(
+        self, readings: Sequence[Reading], connections: Sequence[Tracked]
+    ) -> asyncio.Future[list[Any]] | None:
+        """Send each command to the node that owns its key, and a check to the other nodes of cached values."""
+        commands = [command for reading in readings for command in reading.commands]
+        parts: dict[Tracked, list[int]] = {connection: [] for connection in connections if connection.marked}
+        for i, command in enumerate(commands):
+            owner = self._nodes.owner(tag_of(key_of(command) or ""))
+            connection = self._tracked.get(owner) if owner else None
+            if connection is None or not connection.is_open:
+                return None
+            parts.setdefault(connection, []).append(i)
+        spread = Spread(self, readings, commands)
+        self._spreads.add(spread)
+        spread.send(parts)
+        return spread.done
+
+    @property
+    def silence(self) -> float:
+        """For how long every node has left a reading unanswered, s."""
+        return min((connection.silence for connection in self._tracked.values()), default=0.0)
+
+    def forget(self, spread: Spread) -> None:
+        """Note that a reading on several nodes has ended."""
+        self._spreads.discard(spread)
+
+    async def _open(self) -> None:
+        async with self._opening:
+            if not self.is_on:
+                raise RedisConnectionError("the connections were closed")
+            nodes = self._nodes.trackable
+            for node in [node for node in self._tracked if node not in nodes]:
+                await self._tracked.pop(node).close()  # it is no primary any more
+            for node in nodes:
+                known = self._tracked.get(node)
+                if known is None or not known.is_open:
+                    if known is not None:
+                        await known.close()
+                    self._tracked[node] = await self._connect(node)
+
+    async def _connect(self, node: Trackable) -> Tracked:
+        breaker = node.breaker
+        connection = await connect(
+            node.make_tracked, lambda made: Tracked(made, self._reply_seconds, self, breaker), breaker
+        )
+        try:
+            (answer,) = await connection.send([("CLIENT", "TRACKING", "ON")])
+        except BaseException:
+            await connection.close()
+            raise
+        if type(answer) is Unavailable:
+            await connection.close()
+            raise RedisConnectionError(str(answer))
+        if isinstance(answer, Exception):
+            log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
+            self.is_on = False
+        return connection  # only now: nothing may be read through it before tracking is on
+
+    def drop(self, key: str) -> tuple[str, Owner] | None:
+        """Drop every value read from a changed key; returns its kind and owner, None for a kind without a cache."""
+        METER.invalidations += 1
+        kind, _, rest = key.partition(":")
+        if kind == _MARKER:
+            self.clear()
+            return None
+        caches = self._caches.get(kind)
+        if caches is None:
+            return None
+        tail = rest.rpartition(":")[2]
+        owner = tail[1:-1] if tail.startswith("{") else int(tail)
+        for cached in caches:
+            cached.drop(owner)
+        for spread in self._spreads:
+            spread.note((kind, owner))
+        return kind, owner
+
+    def clear(self) -> None:
+        """Drop everything. What is being read from several nodes is not cached either."""
+        self.clearings += 1
+        METER.clearings += 1
+        for caches in self._caches.values():
+            for cached in caches:
+                cached.clear()
+        for connection in self._tracked.values():
+            connection.marked.clear()
+        for spread in self._spreads:
+            spread.note(None)
+
+    async def close(self) -> None:
+        """Close the connections once all commands have been answered. They cannot be opened again."""
+        async with self._opening:
+            self.is_on = False
+            for connection in self._tracked.values():
+                await connection.close()
+            self.clear()

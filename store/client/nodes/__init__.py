@@ -1,0 +1,1 @@
+"""The servers that Perch is connected to: one, or the nodes of a cluster."""

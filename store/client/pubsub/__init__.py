@@ -1,0 +1,1 @@
+"""Messages that servers pass on: channels, and the subscriptions to them."""
