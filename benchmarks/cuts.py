@@ -34,10 +34,11 @@ from tqdm import tqdm
 from benchmarks.subscriber import QUERIES, Subscriber
 from resolvers.live.cursors import event_cursor
 from resolvers.reading import global_ids
-from store import events, jobs
+from store import jobs
 from store.client.database import Database, Unavailable
 from store.embedded import attach
-from store.events import Event
+from store.events import log as events
+from store.events.log import Event
 from store.settings import Settings
 
 SERVER = Path(__file__).parent.parent / "server.py"

@@ -31,10 +31,12 @@ from resolvers.process.services import Services
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep.importing import network as imports
 from serving.http.app import create_app
-from store import events, homes, jobs, keys, posts
+from store import jobs, keys, posts
 from store.client.database import Command, Database
 from store.embedded import attach
-from store.events import Content
+from store.events import log as events
+from store.events.log import Content
+from store.homes import stored
 from store.ids import PARTITIONS
 from store.posts import Draft
 from store.secret import Secret
@@ -187,7 +189,7 @@ async def reads(url: str) -> None:
         for i, name in enumerate(readers):
             member = site.members[f"reader{i}"]
             await build.rebuild(site.db, member)
-            drop = homes.drop_home(member) if "rebuilt" in name else ("PING",)
+            drop = stored.drop_home(member) if "rebuilt" in name else ("PING",)
             rows[name] = (partial(site.db.one, *drop), partial(site.ask, f"reader{i}", PAGE))
         taken = await measure(rows)
         lines = []
@@ -222,7 +224,7 @@ async def memory(url: str) -> None:
             rows.append([what, (await site.db.used_memory() - before) / (len(names) * size)])
         before = await site.db.used_memory()
         await site.load(idle, "idle members")
-        await site.db.ask(*(homes.drop_home(site.members[name]) for name in idle))
+        await site.db.ask(*(stored.drop_home(site.members[name]) for name in idle))
         each = (await site.db.used_memory() - before) / len(idle)
         rows += [["an idle member who follows one", each], ["a million of them, MiB", each * 1_000_000 / 2**20]]
         rows.append(["a post", float(await site.db.one("MEMORY", "USAGE", keys.status(made[0])))])

@@ -22,13 +22,14 @@ from benchmarks.streams import table
 from benchmarks.wire import SERVER, Poster, Server, serving, sign_up
 from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
-from store import homes, jobs
+from store import jobs
 from store.client.database import Database
 from store.embedded import attach
 from store.exports import lists
+from store.homes import stored as homes
 from store.ids import instant
 from store.posts import Draft, create_command
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from store.upkeep.copying import imports as stored
 from store.upkeep.copying.imports import NewPost

@@ -16,7 +16,7 @@ from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.places import Box
 from resolvers.rules.words import phrase_of
-from store.records import Location
+from store.records.posts import Location
 
 SIZES = (10, 100, 1_000, 10_000)  # filters that do not match
 SCANNED = 1_000  # filters that are also matched one by one, for comparison

@@ -20,9 +20,10 @@ from benchmarks.wire import PATIENCE, STAMP, STAMP_DIGITS, End, Loop, Poster, Se
 from resolvers.jobs.conversations import update
 from resolvers.jobs.step import Budget
 from resolvers.operation.inputs import batches
-from store import conversations, jobs, keys
+from store import jobs, keys
 from store.client.database import Database
-from store.conversations import Draft
+from store.conversations import messages as conversations
+from store.conversations.messages import Draft
 from store.embedded import attach
 from store.settings import Settings
 

@@ -29,11 +29,12 @@ from benchmarks.versus.load import Plan
 from benchmarks.versus.stage import ALL_PUSHED, HOUR, SECRET, Stage
 from benchmarks.versus.tables import table
 from resolvers.process.tokens import Tokens
-from store import homes, keys
+from store import keys
 from store.client.database import Database
 from store.client.requirements import REQUIRED
 from store.embedded.joining import join
 from store.embedded.ports import HOST, free_port
+from store.homes import stored
 from store.settings import Settings
 
 READERS = 500
@@ -138,7 +139,7 @@ async def _fan_out(stage: Stage, perch: contenders.Contender, followers: int, co
         made = perch.ask(queries.post(author.token, writing.TEXT))
         post = int(made.partition(b'"id":"status_')[2].partition(b'"')[0], 16)
         deadline = time.monotonic() + writing.DELIVERY_SECONDS
-        while await stage.db.one(*homes.places(last, [post])) == [None]:
+        while await stage.db.one(*stored.places(last, [post])) == [None]:
             if time.monotonic() > deadline:
                 raise contenders.BenchmarkError("a post was not delivered")
             await asyncio.sleep(POLL_SECONDS)

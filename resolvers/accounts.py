@@ -35,7 +35,8 @@ from store.keys.fields import UserField
 from store.mail.letters import Link, MailKind
 from store.moderation.records import ModerationActKind
 from store.pictures.images import ImageRefused
-from store.records import Job, MessageAudience, User
+from store.records.jobs import Job
+from store.records.members import MessageAudience, User
 from store.secret import Secret
 
 SIGN_UP = "sign-up"  # the kind under which these attempts are counted

@@ -15,7 +15,8 @@ from resolvers.reading.paging import NodeEdge, Page
 from store import blocks, other_side
 from store.blocks import Results
 from store.client.metering import METER
-from store.records import Job, User
+from store.records.jobs import Job
+from store.records.members import User
 
 
 async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:

@@ -14,10 +14,10 @@ from resolvers.process.errors import UserErrorCode, refuse
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import conversations
 from store.conversations import entries
+from store.conversations import messages as conversations
 from store.conversations.records import Conversation, Message
-from store.records import User
+from store.records.members import User
 
 
 async def conversations_of(

@@ -11,7 +11,7 @@ from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import favourites as stored
-from store.records import Post
+from store.records.posts import Post
 
 
 async def favourite(context: Context, *, post_id: str) -> PostIdPayload:

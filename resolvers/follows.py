@@ -17,7 +17,9 @@ from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows, other_side
 from store.client.metering import METER
 from store.limits.writes import Exceeded, Kind
-from store.records import Entry, Job, Relationship, User
+from store.records.jobs import Job
+from store.records.lists import Entry
+from store.records.members import Relationship, User
 from store.timelines import Slice, look_up
 
 COMMON_COUNTED = 20_000  # Largest size of the smaller set for which common followers are counted.

@@ -16,7 +16,9 @@ from resolvers.reading.paging import NodeEdge, Page
 from store.client.metering import METER
 from store.groups import membership, reads
 from store.groups.records import Group, GroupRole
-from store.records import Entry, Job, User
+from store.records.jobs import Job
+from store.records.lists import Entry
+from store.records.members import User
 
 MODERATORS_ONLY = "only its moderators may do this"
 OUTRANKED = "the role of this member in the group is not below yours"

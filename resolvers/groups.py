@@ -18,7 +18,8 @@ from store.groups import changes, reads
 from store.groups.changes import GroupDraft
 from store.groups.records import Group, GroupKind
 from store.keys.fields import GroupField
-from store.records import Entry, Job
+from store.records.jobs import Job
+from store.records.lists import Entry
 
 OWNERS_ONLY = "only its owners may do this"
 

@@ -14,9 +14,9 @@ from resolvers.reading import global_ids, pictures, uploads
 from resolvers.reading.pictures import FocalPoint
 from resolvers.rules.links import ImageSize, Link
 from store.client.database import Unavailable
-from store.media import Form
+from store.media.objects import Form
 from store.pictures import images as stored
-from store.records import User
+from store.records.members import User
 from store.records.pictures import EVIDENCE, Image
 
 _FORMS = {ImageSize.SMALL.value: Form.SMALL, ImageSize.LARGE.value: Form.LARGE}

@@ -17,7 +17,8 @@ from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft, Liking
 from store.limits.writes import Kind
 from store.moderation.records import Act, ModerationActKind, Subject
-from store.records import Comment, Post, User
+from store.records.members import User
+from store.records.posts import Comment, Post
 
 NO_COMMENT = -1  # an id that no comment has: an answer to it is refused, unless it is a retry
 

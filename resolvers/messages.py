@@ -15,14 +15,16 @@ from resolvers.process.errors import Refused, UserErrorCode, over_limit, refuse
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture
-from store import conversations, idempotency
-from store.conversations import Draft, Sent
+from store import idempotency
+from store.conversations import messages as conversations
+from store.conversations.messages import Draft, Sent
 from store.conversations.records import Conversation, Message
 from store.idempotency import Claim
 from store.limits.writes import Kind
 from store.pictures import images
 from store.pictures.images import ImageRefused, Wanted
-from store.records import Entry, User
+from store.records.lists import Entry
+from store.records.members import User
 from store.timelines import Slice
 
 BEGUN = "conversations"  # the kind under which begun conversations are counted

@@ -19,7 +19,8 @@ from store.groups import reads as group_reads
 from store.keys.fields import UserField
 from store.moderation import log
 from store.moderation.records import Act, Acting, ModerationAct, ModerationActKind, Outranked, Report, Subject
-from store.records import Job, User
+from store.records.jobs import Job
+from store.records.members import User
 
 
 async def suspend_user(context: Context, *, user_id: str, suspended: bool, note: str | None = "") -> UserPayload:

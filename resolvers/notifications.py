@@ -20,7 +20,9 @@ from store import notifications
 from store.groups.records import Group
 from store.ids import instant
 from store.notifications import Notification
-from store.records import Comment, Entry, Post, User
+from store.records.lists import Entry
+from store.records.members import User
+from store.records.posts import Comment, Post
 from store.timelines import Slice, read_slice
 
 CURSOR = "notifications"  # the kind in cursors of the list and of the subscription

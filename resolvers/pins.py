@@ -9,7 +9,8 @@ from resolvers.operation.payloads import PostIdPayload
 from resolvers.process.errors import Refused, UserErrorCode, refuse
 from resolvers.reading import hydrate
 from store import pins
-from store.records import Post, User, is_plain_repost
+from store.records.members import User
+from store.records.posts import Post, is_plain_repost
 
 
 async def pin_post(context: Context, *, post_id: str) -> PostIdPayload:

@@ -29,7 +29,9 @@ from store.limits.writes import Kind
 from store.moderation.records import Act, Acting, ModerationActKind, Outranked, Subject
 from store.pictures.images import ImageRefused
 from store.posts import Draft
-from store.records import Job, Post, Repost, User, is_plain_repost
+from store.records.jobs import Job
+from store.records.members import User
+from store.records.posts import Post, Repost, is_plain_repost
 
 
 async def post(

@@ -18,7 +18,7 @@ from store.keys.fields import PromotionField
 from store.moderation import log
 from store.moderation.records import Act, ModerationActKind
 from store.moderation.records import Subject as LoggedSubject
-from store.records import Status
+from store.records.posts import Status
 
 TITLE_MOST = 100  # characters of an advertisement's title; its text is bounded like a post's
 URL_MOST = 2000  # characters of an advertisement's URL

@@ -8,7 +8,8 @@ from resolvers.operation.context import Context
 from resolvers.reading import hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import replies as stored
-from store.records import Entry, Post, Status
+from store.records.lists import Entry
+from store.records.posts import Post, Status
 from store.timelines import Slice
 
 

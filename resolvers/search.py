@@ -11,7 +11,8 @@ from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import names
 from resolvers.rules.text import LOGIN_MAX, TextRefused, normalise
 from store import search
-from store.records import Entry, User
+from store.records.lists import Entry
+from store.records.members import User
 
 MOST = 100  # members that one search finds
 NAMES_EACH = 2  # most entries of one member in the index

@@ -21,13 +21,15 @@ from resolvers.reading.paging import Page
 from resolvers.reading.promoted_page import promoted
 from resolvers.reading.snapshots import Listing
 from resolvers.reading.timeline_page import Home, Posts
-from store import homes
 from store.groups.records import Group
 from store.groups.timeline import timeline_list
+from store.homes import stored
 from store.ids import CLOCK_SKEW, instant, partition
 from store.notifications import Mentioned, mentions_list, read_mentions
 from store.public_timelines import hashtag_lists, public_lists
-from store.records import Entry, Status, User
+from store.records.lists import Entry
+from store.records.members import User
+from store.records.posts import Status
 from store.timelines import Slice, profile_list, read_slice
 
 UNREAD_SEEN = 100  # newest entries of a home that are counted as unread only if the viewer would be shown them
@@ -72,14 +74,14 @@ async def mark_home_read(context: Context, *, cursor: str) -> ViewerPayload:
     place = paging.read_cursor(HOME, cursor, "cursor")
     if instant(place) > datetime.now(UTC) + CLOCK_SKEW:
         raise BadUserInput("cursor: this cursor is of the future")
-    await context.batcher.run([homes.mark_read(viewer, place)])
+    await context.batcher.run([stored.mark_read(viewer, place)])
     context.forget()
     return ViewerPayload(viewer=context.claims)
 
 
 async def home_read_up_to(context: Context, who: Claims) -> str | None:
     """Return the cursor up to which the viewer has marked their home as read, None before the first mark."""
-    (place,) = await context.batcher.run([homes.read_up_to_command(who.member)])
+    (place,) = await context.batcher.run([stored.read_up_to_command(who.member)])
     return paging.cursor(HOME, int(place)) if place else None
 
 
@@ -89,7 +91,7 @@ async def home_unread_count(context: Context, who: Claims) -> int:
     The newest `UNREAD_SEEN` are counted only if the viewer would be shown them, and all others in any case. One's own
     posts never count.
     """
-    (mark,) = await context.batcher.run([homes.read_up_to_command(who.member)])
+    (mark,) = await context.batcher.run([stored.read_up_to_command(who.member)])
     timeline = Home(context, who.member)
     above = Slice(int(mark or 0), None, newest_first=True, count=context.settings.home_size)
     entries = await timeline.ids(above)

@@ -30,7 +30,7 @@ from store.client.metering import METER
 from store.limits import attempts, windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
 from store.limits.writes import share_of
-from store.media import Form
+from store.media.objects import Form
 from store.pictures import originals
 from store.pictures import uploads as stored
 from store.pictures.uploads import Upload, UploadDraft

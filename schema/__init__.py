@@ -7,7 +7,7 @@ from datetime import datetime
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.types.scalar import DEFAULT_SCALAR_REGISTRY
 
-from schema.execution import optional, secret_inputs
+from schema.execution import inputs
 from schema.execution.operations import Schema
 from schema.root import Mutation, Query, Subscription
 from schema.types.conversations import Conversation, Message
@@ -34,7 +34,7 @@ def build(settings: Settings) -> Schema:
         config=StrawberryConfig(scalar_map={datetime: DATE_TIME, Secret: _STRING}),
     )
     core = schema._schema  # noqa: SLF001  strawberry has no public attribute for it
-    secret_inputs.wrap(core)
-    optional.drop_null_defaults(core)
+    inputs.wrap_secrets(core)
+    inputs.drop_null_defaults(core)
     schema.documents.introspection.prepare()
     return schema

@@ -19,7 +19,7 @@ from store.embedded.launch import EmbeddedStoreError
 from store.ids import CLOCK_SKEW
 from store.layout import versions
 from store.layout.versions import UnsupportedLayout
-from store.media import Media, MediaMissing, MediaUnavailable
+from store.media.objects import Media, MediaMissing, MediaUnavailable
 from store.settings import Settings, smtp, urls
 from store.settings.declaring import SettingError
 

@@ -15,7 +15,9 @@ from store.mail.letters import Link
 from store.mail.tokens import sign_up_mail
 from store.moderation.records import Acting, Outranked
 from store.pictures.images import ImageRefused, Wanted, image_prefix, write_profile
-from store.records import Job, User, read_job, read_pairs
+from store.records.jobs import Job, read_job
+from store.records.lists import read_pairs
+from store.records.members import User
 from store.secret import Secret
 from store.sessions import announce
 

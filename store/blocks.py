@@ -8,7 +8,9 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.other_side import NOTHING, There, with_other_side
-from store.records import Job, Relationship, read_entries, read_job
+from store.records.jobs import Job, read_job
+from store.records.lists import read_entries
+from store.records.members import Relationship
 from store.scripts.mailboxes import mailboxes
 
 Blocks = list[tuple[int, int]]  # other member, block

@@ -13,7 +13,8 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.limits.writes import Limit, script_parameters
 from store.other_side import NOTHING, There, with_other_side
-from store.records import Entry, Job, read_entries, read_job
+from store.records.jobs import Job, read_job
+from store.records.lists import Entry, read_entries
 from store.scripts.mailboxes import mailboxes
 
 Edges = list[tuple[int, int]]  # other member, edge

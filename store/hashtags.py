@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import first_of, instant
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 USES_SECONDS = 8 * 3600  # s: how long an hour's counts are kept
 TAGS_KEPT = 10_000  # tags; an hour's counts are trimmed to these once there are twice as many

@@ -10,7 +10,8 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import PARTITIONS, partition
 from store.keys.fields import StatusField
-from store.records import Post, read_pairs, read_post
+from store.records.lists import read_pairs
+from store.records.posts import Post, read_post
 
 COUNTERS = (
     StatusField.LIKES,

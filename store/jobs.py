@@ -14,7 +14,8 @@ from store import keys
 from store.client.database import Command, Database, Unavailable, script
 from store.client.repeating import repeatable
 from store.ids import PARTITIONS, instant, partition
-from store.records import Job, read_job, read_pairs
+from store.records.jobs import Job, read_job
+from store.records.lists import read_pairs
 
 GROUP, CONSUMER = "workers", "perch"
 WAKE = keys.jobs_channel()

@@ -10,7 +10,9 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.limits.writes import Exceeded, Limit, count_commands, read_exceeded
-from store.records import Comment, Job, read_job, read_pairs
+from store.records.jobs import Job, read_job
+from store.records.lists import read_pairs
+from store.records.posts import Comment
 from store.scripts.mailboxes import mailboxes
 
 _REFUSED = -1  # a like that was not made, in the reply of its script

@@ -14,7 +14,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import LARGEST, day_bounds, day_of, instant, partition
 from store.keys.fields import NotificationsField
-from store.records import Entry
+from store.records.lists import Entry
 from store.scripts.mailboxes import mailboxes
 
 ACTORS_READ = 20  # newest members behind one notification who are considered

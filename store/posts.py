@@ -13,7 +13,9 @@ from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting, Outranked
 from store.pictures.images import ImageRefused, Wanted, image_prefix, write_wanted
-from store.records import Job, Location, Post, Source, read_job, read_pairs, read_post, write_hashtags
+from store.records.jobs import Job, read_job
+from store.records.lists import Source, read_pairs
+from store.records.posts import Location, Post, read_post, write_hashtags
 from store.scripts.mailboxes import mailboxes
 
 _OPTIONAL = ("original", "original_author", "reply_to", "reply_to_author", "root", "group", "original_group")

@@ -13,7 +13,7 @@ from typing import Any
 from store import keys
 from store.client.database import Command, Database, script
 from store.keys.fields import PromotionField
-from store.records import Fields, read_pairs
+from store.records.lists import Fields, read_pairs
 
 LAST: Command = ("ZRANGE", keys.promotions(), "+inf", "-inf", "BYSCORE", "REV", "LIMIT", 0, 1, "WITHSCORES")
 

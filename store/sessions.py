@@ -16,7 +16,7 @@ from store.credentials.two_factor import NO_PROOF, Proof
 from store.ids import partition
 from store.keys.fields import CredentialsField, UserField
 from store.mail.letters import Letter, outbox_keys
-from store.records import read_pairs
+from store.records.lists import read_pairs
 from store.secret import Secret
 
 SESSIONS = keys.sessions_channel()  # `member session` of a session that has ended

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
-from store.records import Entry, Published
+from store.records.lists import Entry, Published
 
 
 def read_published(text: str) -> Published:

@@ -23,8 +23,9 @@ from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.wire import STAMP, STAMP_DIGITS, Loop, Subscriber
 from resolvers.operation.inputs import batches
-from store import events, keys
-from store.events import Content
+from store import keys
+from store.events import log
+from store.events.log import Content
 
 LIVE_HOME = """subscription { homeTimeline { __typename ... on StreamEvent { cursor }
   ... on TimelineEntryPut { edge { cursor node { ... on Post { id text createdAt likeCount repostCount commentCount
@@ -139,7 +140,7 @@ async def _receiving(opened: Stage) -> float:
         held.push_async_callback(client.aclose)
         for _ in range(PROCESSES):
             receiver = await held.enter_async_context(client.pubsub())
-            await receiver.execute_command("SSUBSCRIBE", opened.db.channel(events.CHANNEL))
+            await receiver.execute_command("SSUBSCRIBE", opened.db.channel(log.CHANNEL))
             await receiver.parse_response()
         return max(0.0, await _appended(opened, "received") - alone) / PROCESSES
 
@@ -147,7 +148,7 @@ async def _receiving(opened: Stage) -> float:
 async def _appended(opened: Stage, name: str) -> float:
     """Return the store's processor time for one new event, µs."""
     made = [
-        events.append_command(opened.db, f"{name}:{i}", "post", i, Content(TEXT), post=i)
+        log.append_command(opened.db, f"{name}:{i}", "post", i, Content(TEXT), post=i)
         for i in range(EVENTS * EVENT_ROUNDS)
     ]
     return statistics.median([await commands(opened, some) for some in batches(made, EVENTS)])

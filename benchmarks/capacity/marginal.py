@@ -15,9 +15,10 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep.importing import network as imports
 from resolvers.upkeep.importing.network import Network
-from store import events, promotions, public_timelines, search
+from store import promotions, public_timelines, search
 from store.client.database import Command, Database
-from store.events import Content
+from store.events import log
+from store.events.log import Content
 from store.keys.fields import PromotionField
 
 BIG_AUTHORS = 20  # that some readers follow
@@ -41,7 +42,7 @@ async def measure(opened: Stage, effort: Effort) -> Shared:
         return public_timelines.add_commands(db, post, ["tea"], SCORE)
 
     def event(post: int) -> Command:
-        return events.append_command(db, f"post:{post}", "post", post, Content(TEXT), post=post, is_public=1)
+        return log.append_command(db, f"post:{post}", "post", post, Content(TEXT), post=post, is_public=1)
 
     return Shared(
         public=await commands(opened, [listing(post)[0] for post in made]),

@@ -32,7 +32,7 @@ from resolvers.upkeep.commands import Bar
 from store import jobs
 from store.client.database import Database
 from store.embedded import attach
-from store.media import Form
+from store.media.objects import Form
 from store.settings import Settings
 from store.upkeep import objects, scanning
 from store.upkeep.kinds import Kind

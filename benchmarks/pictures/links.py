@@ -25,7 +25,7 @@ from benchmarks.pictures.making import encoded, noise
 from benchmarks.pictures.site import storing
 from benchmarks.streams import table
 from benchmarks.wire import Poster, serving, sign_up
-from store.media import Form, Media
+from store.media.objects import Form, Media
 from store.settings import Settings
 
 FILE_BYTES = 600_000  # of the large form

@@ -36,8 +36,9 @@ from benchmarks.versus import contenders, graph, processors, stage
 from benchmarks.versus.contenders import PERCH, ROOT, Contender
 from benchmarks.versus.stage import ALL_PUSHED, SECRET, Stage
 from benchmarks.versus.tables import table
-from store import events, jobs, keys
+from store import jobs, keys
 from store.client.database import Unavailable
+from store.events import log as events
 
 PROCESSES = 2
 WATCHERS, AUTHORS, READERS = 50, 20, 200  # members who subscribe, who post, and who read, like and follow

@@ -16,8 +16,8 @@ from benchmarks.subscriber import QUERIES, Subscriber
 from benchmarks.versus.stage import Reader
 from resolvers.live.cursors import event_cursor
 from resolvers.reading import global_ids
-from store import events
 from store.client.database import Database, Unavailable
+from store.events import log
 
 RECONNECT_SECONDS = 0.1, 1.0  # shortest and longest pause: all subscribers of a process that was killed come back
 SILENT_SECONDS = 60.0  # without a heartbeat
@@ -102,7 +102,7 @@ class PostLog:
 
     async def catch_up(self) -> None:
         """Read on to the newest event. Raises Unavailable."""
-        while batch := await events.between(self.db, self.cursor):
+        while batch := await log.between(self.db, self.cursor):
             self.cursor = batch[-1].cursor
             posts = [global_ids.post_id(event.post, is_repost=False) for event in batch if event.kind == "post"]
             self.posts += map(sys.intern, posts)

@@ -13,7 +13,8 @@ from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Reader, Stage
 from resolvers.upkeep.importing.network import Network
-from store import homes, keys
+from store import keys
+from store.homes import stored
 
 REQUESTS = 2_000  # that are sent in turn
 MOST_INLINE = 1_000  # followers
@@ -50,7 +51,7 @@ async def check_posts(stage: Stage, contenders: Sequence[Contender], readers: Se
         status["createdAt"] = len(status["createdAt"])
         shapes.add(json.dumps(status))
         followers = await stage.db.one("ZRANGE", keys.followers(author.member), 0, -1)
-        places = (homes.places(int(follower), [number]) for follower in [author.member, *followers])
+        places = (stored.places(int(follower), [number]) for follower in [author.member, *followers])
         if [None] in await stage.db.ask(*places):
             raise BenchmarkError(f"{contender.kind.name} has not delivered a post to all followers")
     if len(shapes) > 1:

@@ -20,9 +20,9 @@ from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep.importing.network import Network, create_follows, create_members
-from store import homes, keys
+from store import keys
 from store.client.database import Command
-from store.homes import fanout
+from store.homes import fanout, stored
 
 INSERTS = 20_000  # Entries that one turn inserts into homes.
 MOST_POSTS = 200  # Posts of one turn.
@@ -83,7 +83,7 @@ async def _fill(stage: Stage, fans: Sequence[int]) -> None:
     size, spare = stage.db.settings.home_size, stage.db.settings.home_slack - fanout.WAITING
     oldest = int(await stage.db.mint()) - OLD
     last = oldest + size + spare
-    waiting = ["".join(f"{last + i:{homes.WIDTH}}" for i in range(n + 1)) for n in range(fanout.WAITING)]
+    waiting = ["".join(f"{last + i:{stored.WIDTH}}" for i in range(n + 1)) for n in range(fanout.WAITING)]
     models = range(spare)  # lists that may have so many more entries before they are trimmed
     book = [part for entry in range(oldest, oldest + size) for part in (entry, entry)]
     await stage.db.ask(
@@ -181,7 +181,7 @@ async def _turn(stage: Stage, look: Look, publish: Publish, finish: Finish, coun
 
 
 def _in_perch(last: int) -> Look:
-    ends = [("GETRANGE", keys.newest(last), -homes.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
+    ends = [("GETRANGE", keys.newest(last), -stored.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
     return lambda post: (ends, lambda found: str(post) in {found[0].strip(), found[1]})
 
 

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from resolvers.archives.naming import Written, moment
 from resolvers.archives.viewing import Export
 from resolvers.reading import global_ids
-from store import accounts, homes, sessions
+from store import accounts, sessions
 from store.client.database import MemberGone
 from store.exports import lists
+from store.homes import stored
 from store.ids import instant
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 
 async def profile(export: Export) -> AsyncIterator[list[Written]]:
@@ -21,7 +22,7 @@ async def profile(export: Export) -> AsyncIterator[list[Written]]:
     user, credentials = await view.load.user.load(export.member), await view.load.credentials.load(export.member)
     if user is None or credentials is None:
         raise MemberGone
-    (mark,) = await view.batcher.run([homes.read_up_to_command(export.member)])
+    (mark,) = await view.batcher.run([stored.read_up_to_command(export.member)])
     entry = {
         "id": global_ids.of(user),
         "login": user.login,

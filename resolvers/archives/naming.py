@@ -11,7 +11,8 @@ from resolvers.reading import global_ids, hydrate
 from resolvers.reading.named_members import See
 from store.groups.records import Group
 from store.ids import instant
-from store.records import Post, Repost, User
+from store.records.members import User
+from store.records.posts import Post, Repost
 
 Written = dict[str, Any]  # one entry of an export, ready to be written as JSON
 

@@ -9,7 +9,7 @@ from resolvers.archives.viewing import Export, pages
 from resolvers.reading import global_ids
 from resolvers.reading.pictures import attached
 from store.exports import lists
-from store.media import Form, MediaMissing
+from store.media.objects import Form, MediaMissing
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.pictures import Image
 

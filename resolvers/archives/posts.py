@@ -17,7 +17,8 @@ from store import likes_and_comments
 from store import posts as stored
 from store.exports import lists
 from store.keys.fields import StatusField
-from store.records import Comment, Fields, Post, Repost, read_pairs, read_post
+from store.records.lists import Fields, read_pairs
+from store.records.posts import Comment, Post, Repost, read_post
 
 
 class _About(Struct, frozen=True):

@@ -14,7 +14,7 @@ from resolvers.reading.named_members import See
 from store.exports import lists
 from store.exports.lists import List
 from store.groups.records import Group, GroupRole
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 Read = Callable[[Export], AsyncIterator[list[Written]]]
 

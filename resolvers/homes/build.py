@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from resolvers.operation.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
-from store import big_authors, follows, homes, posts, timelines
+from store import big_authors, follows, posts, timelines
 from store.client.database import CommandRefused, Database
-from store.homes import bounds
-from store.records import Published, Source
+from store.homes import bounds, stored
+from store.records.lists import Published, Source
 
 PROFILES_KEPT = 50_000  # Profiles cached while many homes are computed.
 PUBLISHED_READ = 10_000  # Entries of a profile read when a home is checked.
@@ -28,7 +28,7 @@ async def build(db: Database, member: int) -> None:
     Two builders at once do no harm: the second finds the home ready.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        changed = await db.one(*homes.begin_home(member))
+        changed = await db.one(*stored.begin_home(member))
         if changed is None:
             return
         home = await _compute(db, member)
@@ -41,27 +41,27 @@ async def read(db: Database, member: int) -> None:
 
     Does nothing while the database accepts no writes.
     """
-    is_whole, is_read_today = await homes.state(db, member)
+    is_whole, is_read_today = await stored.state(db, member)
     with contextlib.suppress(CommandRefused):
         if not is_whole:
             await build(db, member)
         if not is_read_today:
-            await db.one(*homes.touch_home(member))
+            await db.one(*stored.touch_home(member))
 
 
 async def let_go_idle(db: Database) -> int:
     """Drop the homes of members who have been away for `HOME_IDLE_DAYS`; returns how many."""
-    last, count = homes.today() - db.settings.home_idle_days, 0
-    while idle := await homes.idle(db, last, IDLE_BATCH):
-        count += sum(await db.ask(*(homes.drop_home(member, last) for member in idle)))
+    last, count = stored.today() - db.settings.home_idle_days, 0
+    while idle := await stored.idle(db, last, IDLE_BATCH):
+        count += sum(await db.ask(*(stored.drop_home(member, last) for member in idle)))
     return count
 
 
 async def rebuild(db: Database, member: int) -> int:
     """Drop a home and build it again; returns its number of entries."""
-    await db.one(*homes.drop_home(member))
+    await db.one(*stored.drop_home(member))
     await build(db, member)
-    return await homes.length(db, member)
+    return await stored.length(db, member)
 
 
 async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) -> int:
@@ -69,7 +69,7 @@ async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) ->
 
     The homes are not dropped first, because the cached profiles may be older than what has been delivered.
     """
-    changed = await db.ask(*(homes.begin_home(member, again=True) for member in members))
+    changed = await db.ask(*(stored.begin_home(member, again=True) for member in members))
     made = await pulling.pull(members, without=await big_authors.unpushed(db))
     written = await db.ask(*(_write(db, m, c, made[m]) for m, c in zip(members, changed, strict=True)))
     for member in (m for m, reply in zip(members, written, strict=True) if reply == -1):
@@ -81,9 +81,9 @@ def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object,
     posts = [post for post in home.places if post not in home.added]
     floor, lift = home.floor, home.lift
     reposted = [
-        homes.Reposted(post, a.own, a.below(floor, lift), a.reposts, a.is_delivered) for post, a in home.added.items()
+        stored.Reposted(post, a.own, a.below(floor, lift), a.reposts, a.is_delivered) for post, a in home.added.items()
     ]
-    return homes.write_home(db, member, changed, posts, reposted, floor)
+    return stored.write_home(db, member, changed, posts, reposted, floor)
 
 
 async def _compute(db: Database, member: int) -> Home:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from resolvers.rules.merging import EARLIER_REPOSTS
-from store import big_authors, homes, posts, timelines
+from store import big_authors, posts, timelines
 from store.client.database import Database
-from store.homes import fanout
+from store.homes import fanout, stored
 from store.homes.fanout import Delivery
-from store.records import Published, write_sources
+from store.records.lists import Published, write_sources
 
 MERGE_CHUNK = 1_000  # entries of a profile read per step
 
@@ -37,7 +37,7 @@ async def published(db: Database, member: int, *, above: int, trimmed: bool) -> 
 async def follow(db: Database, follower: int, member: int, edge: int) -> None:
     """Merge a newly followed member's posts into the follower's home. Readers pull a big author's posts instead."""
     if await big_authors.pushed_until(db, member) is None:
-        floor = await homes.floor(db, follower)
+        floor = await stored.floor(db, follower)
         if floor is not None:
             deliveries = await published(db, member, above=floor, trimmed=floor > 0)
             await merge(db, follower, member, edge, deliveries)
@@ -45,12 +45,12 @@ async def follow(db: Database, follower: int, member: int, edge: int) -> None:
 
 async def merge(db: Database, follower: int, member: int, edge: int, deliveries: Deliveries) -> None:
     """Merge entries of a member's profile, already read, into a follower's home."""
-    floor = max(deliveries.horizon, await homes.floor(db, follower) or 0)
+    floor = max(deliveries.horizon, await stored.floor(db, follower) or 0)
     entries = deliveries.entries
     if floor:
         # The newly followed member may also have written or reposted, at or below the floor, what others reposted.
         entries = [*entries, *await _known_below(db, follower, member, floor)]
-    await homes.merge(db, follower, member, edge, entries, deliveries.horizon)
+    await stored.merge(db, follower, member, edge, entries, deliveries.horizon)
 
 
 async def unmerge(db: Database, follower: int, member: int) -> None:
@@ -59,21 +59,21 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
     The unfollowed member's followers don't have this one any more. So a delivery that began since then doesn't reach
     this home, and all earlier posts are in the profile that is read here.
     """
-    floor = await homes.floor(db, follower)
+    floor = await stored.floor(db, follower)
     if floor is None:
-        await homes.unmerge(db, follower, member, [])  # A home may be begun by now, and a delivery may be under way.
+        await stored.unmerge(db, follower, member, [])  # A home may be begun by now, and a delivery may be under way.
     below: int | None = None
     while floor is not None:
         found = await timelines.published(db, member, below=below, above=floor, count=MERGE_CHUNK)
         entries = _as_deliveries(member, found)
         if floor:
             entries = await _with_earlier(db, entries, ended=True)
-        await homes.unmerge(db, follower, member, entries)
+        await stored.unmerge(db, follower, member, entries)
         if len(found) < MERGE_CHUNK:
             break
         below = found[-1].id
     if floor:
-        await homes.unmerge(db, follower, member, await _known_below(db, follower, member, floor))
+        await stored.unmerge(db, follower, member, await _known_below(db, follower, member, floor))
 
 
 async def _known_below(db: Database, follower: int, member: int, floor: int) -> list[Delivery]:
@@ -81,7 +81,7 @@ async def _known_below(db: Database, follower: int, member: int, floor: int) -> 
 
     Each has its first reposts.
     """
-    known = [post for post in await homes.sources(db, follower) if post <= floor]
+    known = [post for post in await stored.sources(db, follower) if post <= floor]
     theirs = await timelines.published_among(db, member, known) | await posts.reposted_until(db, member, known, floor)
     below = [Delivery(post.author, post.id, post.home_author) for post in await posts.existing(db, sorted(theirs))]
     return await _with_earlier(db, below, ended=True, all_of_them=True)
@@ -94,10 +94,10 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
     before the follow is applied or after the follow has ended. It also misses it between the read and the write of a
     merge. A repost that has not yet been deleted with its original may even add the original again.
     """
-    entries = [entry.entity for entry in await homes.home(db, follower)]
+    entries = [entry.entity for entry in await stored.home(db, follower)]
     candidates = [
         (post, source)
-        for post, sources in (await homes.sources(db, follower)).items()
+        for post, sources in (await stored.sources(db, follower)).items()
         for source in sources
         if source.author in members
     ]

@@ -12,7 +12,8 @@ from store import big_authors, posts
 from store.client.database import Database
 from store.homes import fanout
 from store.homes.fanout import Delivery
-from store.records import Entry, Job
+from store.records.jobs import Job
+from store.records.lists import Entry
 
 
 async def grow(db: Database, job: Job, _: Budget) -> Outcome:

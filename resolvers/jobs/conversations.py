@@ -12,11 +12,12 @@ from weakref import WeakKeyDictionary
 from resolvers.jobs import pictures
 from resolvers.jobs.coalescing import Coalescing
 from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import conversations, jobs
+from store import jobs
 from store.client.database import Database
-from store.conversations import entries
+from store.conversations import entries, messages
 from store.conversations.records import Conversation, Participant, State
-from store.records import Job, read_pairs
+from store.records.jobs import Job
+from store.records.lists import read_pairs
 
 _RUNS: WeakKeyDictionary[Database, Coalescing] = WeakKeyDictionary()
 
@@ -35,7 +36,7 @@ async def update(db: Database, conversation: int, budget: Budget) -> None:
     """
 
     async def apply() -> None:
-        state = await conversations.state(db, conversation)
+        state = await messages.state(db, conversation)
         if state:  # else it has ended, and the job of each departure removes one entry
             await _apply(db, state, state.participants, budget)
 
@@ -45,7 +46,7 @@ async def update(db: Database, conversation: int, budget: Budget) -> None:
 async def leave(db: Database, job: Job, budget: Budget) -> Outcome:
     """Remove the entry of a participant who has left, and the messages of a conversation that has ended."""
     conversation = int(text(job, "conversation"))
-    state = await conversations.state(db, conversation)
+    state = await messages.state(db, conversation)
     if state is None:
         state = State(conversation, job.id, (Participant(int(text(job, "member")), 0),))
     await _apply(db, state, state.participants, budget)
@@ -53,11 +54,11 @@ async def leave(db: Database, job: Job, budget: Budget) -> Outcome:
         return Outcome.DONE
     members = [int(member) for member in text(job, "ended").split()]
     while True:
-        for message, packed in await conversations.oldest_pictures(db, conversation):
+        for message, packed in await messages.oldest_pictures(db, conversation):
             await pictures.end_messaged(db, message, packed)
-        if await conversations.clear(db, conversation, members):
+        if await messages.clear(db, conversation, members):
             return Outcome.DONE
-        budget.left -= conversations.CLEARED_AT_ONCE
+        budget.left -= messages.CLEARED_AT_ONCE
         await jobs.checkpoint(db, job, "")
         if budget.left <= 0:
             return Outcome.MORE
@@ -74,7 +75,7 @@ async def _apply(db: Database, state: State, participants: Iterable[Participant]
 
 async def leave_for(db: Database, conversation: int, member: int, budget: Budget) -> None:
     """Remove a member whose account is deleted from a conversation."""
-    job = await conversations.leave(db, conversation, member)
+    job = await messages.leave(db, conversation, member)
     if job:
         await conclude(db, job, await leave(db, job, budget))
 
@@ -94,7 +95,7 @@ async def after_change(db: Database, job: Job, member: int, others: Collection[i
     The messages of a muted member count as read.
     """
     if not job.cursor:
-        pairs = await db.ask(*(conversations.of_members_command({member, other}) for other in others))
+        pairs = await db.ask(*(messages.of_members_command({member, other}) for other in others))
         for pair in pairs:
             if pair:
                 await update(db, int(pair), budget)
@@ -122,11 +123,11 @@ async def show_again(db: Database, member: int, blockers: Collection[int]) -> No
 
 async def _update_shared(db: Database, member: int, others: set[int], found: Collection[int], budget: Budget) -> None:
     """Apply blocks and mutes for the member whose they are to those conversations that one of the others is in."""
-    replies = await db.ask(*map(conversations.conversation_command, found))
+    replies = await db.ask(*map(messages.conversation_command, found))
     for conversation, reply in zip(found, replies, strict=True):
         budget.left -= 1
         record = Conversation.read(conversation, reply if isinstance(reply, dict) else read_pairs(reply))
         if record and others.intersection(record.members):
-            state = await conversations.state(db, conversation)
+            state = await messages.state(db, conversation)
             if state:
                 await _apply(db, state, [one for one in state.participants if one.member == member], budget)

@@ -32,7 +32,7 @@ from store.client.metering import METER
 from store.client.repeating import repeatable
 from store.client.tracing import Kind, part
 from store.moderation import log as moderation_log
-from store.records import Job
+from store.records.jobs import Job
 
 FAILED = "failed"  # the outcome of a job whose steps raised an error, in metrics
 

@@ -6,10 +6,11 @@ from resolvers.jobs.posts import delete as delete_post
 from resolvers.jobs.posts import log_for_reposters
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from resolvers.operation.inputs import batches
-from store import events, jobs, posts
+from store import jobs, posts
 from store.client.database import Database
+from store.events import log
 from store.groups import changes, membership, timeline
-from store.records import Job
+from store.records.jobs import Job
 
 POSTS_BATCH = 100  # posts of a deleted group deleted per step
 MEMBERS_BATCH = 500  # members whose indexes are settled per step
@@ -28,7 +29,7 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
     for member in str(
         job.body.get("barred", "")
     ).split():  # the live home begins anew: reposts of the group's posts change
-        await events.append(db, f"group-ban:{job.id}:{member}", "group-ban", int(member))
+        await log.append(db, f"group-ban:{job.id}:{member}", "group-ban", int(member))
     return await _announce(db, job, group, budget) if job.body.get("shown") else Outcome.DONE
 
 

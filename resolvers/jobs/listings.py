@@ -10,7 +10,10 @@ from resolvers.jobs.step import text
 from resolvers.rules import ranking
 from store import accounts, posts, public_timelines, replies
 from store.client.database import Command, Database
-from store.records import Job, User, read_hashtags, read_pairs, read_post
+from store.records.jobs import Job
+from store.records.lists import read_pairs
+from store.records.members import User
+from store.records.posts import read_hashtags, read_post
 from store.replies import Reply
 
 

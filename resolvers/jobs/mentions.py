@@ -9,7 +9,8 @@ from store import accounts, likes_and_comments, notifications, posts
 from store.client.database import Database
 from store.groups import membership
 from store.notifications import MentionSource
-from store.records import Comment, Job
+from store.records.jobs import Job
+from store.records.posts import Comment
 
 
 async def notify_of_post(db: Database, job: Job, post: int) -> None:

@@ -6,14 +6,16 @@ from resolvers.jobs import conversations, groups, pictures, posts, privacy
 from resolvers.jobs.mentions import end_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs, likes_and_comments, promotions
-from store import conversations as messages
 from store import posts as stored_posts
 from store.client.database import Database
+from store.conversations import messages
 from store.groups import changes
 from store.keys.fields import UserField
 from store.moderation import log, reports
 from store.moderation.records import Acting, Outranked, ReportAction, Subject
-from store.records import Comment, Job, read_pairs
+from store.records.jobs import Job
+from store.records.lists import read_pairs
+from store.records.posts import Comment
 
 
 async def resolve(db: Database, job: Job, budget: Budget) -> Outcome:

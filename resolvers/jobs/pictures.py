@@ -8,7 +8,7 @@ from resolvers.jobs.step import Budget, Outcome, text
 from store.client.database import Database
 from store.moderation import reports
 from store.pictures import images
-from store.records import Job
+from store.records.jobs import Job
 
 UNATTACHED_BATCH = 100  # pictures of a deleted account looked at per step
 

@@ -13,7 +13,6 @@ from resolvers.jobs.step import Budget, Outcome, conclude, in_batches, text, to_
 from resolvers.rules import ranking
 from store import (
     big_authors,
-    events,
     favourites,
     hashtags,
     jobs,
@@ -24,12 +23,14 @@ from store import (
     replies,
 )
 from store.client.database import Command, Database
-from store.events import NOTHING, Content
+from store.events import log
+from store.events.log import NOTHING, Content
 from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
 from store.ids import LARGEST, instant
-from store.records import Job, Repost, read_hashtags
+from store.records.jobs import Job
+from store.records.posts import Repost, read_hashtags
 
 CLEAR_CHUNK = 1_000  # Reposts, likes, comments and favourites of a post removed per step.
 BUILDING = timedelta(minutes=1)  # A home begun before its author became big may hold posts up to this much newer.
@@ -169,7 +170,7 @@ async def log_for_reposters(
     """Log an event for each plain reposter's followers; yields the last repost of each batch."""
     while reposts := await posts.reposts_between(db, about["post"], last, job.id, CLEAR_CHUNK):
         for source in reposts:
-            await events.append(db, f"{job.kind}:{job.id}:{source.repost}", kind, source.author, **about)
+            await log.append(db, f"{job.kind}:{job.id}:{source.repost}", kind, source.author, **about)
         last = reposts[-1].repost
         yield last
 
@@ -238,7 +239,7 @@ def _event_command(db: Database, job: Job, name: str, kind: str, post: int) -> C
     if is_public:
         content = Content(*(str(job.body.get(field) or "") for field in ("text", "latitude", "longitude")))
     about = {**_about(job, post), "is_public": int(is_public)}
-    return events.append_command(db, name, kind, int(text(job, "author")), content, **about)
+    return log.append_command(db, name, kind, int(text(job, "author")), content, **about)
 
 
 def _about(job: Job, post: int) -> dict[str, int]:

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import accounts, events, follows, jobs, posts, public_timelines, timelines
+from store import accounts, follows, jobs, posts, public_timelines, timelines
 from store.client.database import Database
-from store.events import Content
+from store.events import log
+from store.events.log import Content
 from store.ids import CLOCK_SKEW, instant
 from store.keys.fields import UserField
-from store.records import Job, Post, Published, Repost
+from store.records.jobs import Job
+from store.records.lists import Published
+from store.records.posts import Post, Repost
 
 REQUESTS_BATCH = 100  # requests approved per step once a member is no longer private
 POSTS_BATCH = 100  # entries of the profile processed per step
@@ -33,7 +36,7 @@ async def apply(db: Database, job: Job, budget: Budget) -> Outcome:
         if approval:
             await conclude(db, approval, await relationships.approve(db, approval, budget))
     if not job.cursor and text(job, "what") == UserField.SUSPENDED:
-        await events.append(db, f"suspend:{job.id}", "suspend", member, member=member)
+        await log.append(db, f"suspend:{job.id}", "suspend", member, member=member)
     below = int(job.cursor) if job.cursor else None
     while entries := await timelines.published(db, member, below=below, above=0, count=POSTS_BATCH):
         for entry in entries:
@@ -52,7 +55,7 @@ async def apply(db: Database, job: Job, budget: Budget) -> Outcome:
 
 async def _announce(db: Database, job: Job, member: int, entries: Sequence[Published]) -> None:
     """Log that posts are concealed from the public, or revealed to it, if the log may still have their beginning."""
-    author, oldest = await accounts.user(db, member), await events.oldest(db)
+    author, oldest = await accounts.user(db, member), await log.oldest(db)
     if author is None or oldest is None:
         return
     kind = "conceal" if author.is_private or author.is_suspended else "reveal"
@@ -61,7 +64,7 @@ async def _announce(db: Database, job: Job, member: int, entries: Sequence[Publi
             continue
         post = await posts.post(db, entry.id)
         if post and not post.is_hidden and await public_timelines.is_announced(db, entry.id):
-            await events.append(db, f"{kind}:{job.id}:{post.id}", kind, member, _content(post), **_about(post))
+            await log.append(db, f"{kind}:{job.id}:{post.id}", kind, member, _content(post), **_about(post))
 
 
 def _about(post: Post) -> dict[str, int]:

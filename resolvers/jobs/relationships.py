@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable
 from resolvers.homes import merge
 from resolvers.jobs import conversations
 from resolvers.jobs.step import Budget, Outcome, text
-from store import blocks, events, follows
+from store import blocks, follows
 from store.client.database import Database
+from store.events import log
 from store.follows import Edges, read_edges
-from store.records import Job
+from store.records.jobs import Job
 
 FOLLOWS = 2  # reply of the followed side to a request by a member who follows by now
 
@@ -53,7 +54,7 @@ async def _merge(db: Database, follower: int, edges: Edges) -> None:
         await merge.follow(db, follower, member, edge)
     await merge.sweep(db, follower, {member for member, _ in edges})
     for member, edge in edges:
-        await events.append(db, f"follow:{edge}", "follow", follower, member=member)
+        await log.append(db, f"follow:{edge}", "follow", follower, member=member)
 
 
 async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
@@ -76,7 +77,7 @@ async def remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
 async def _unmerge(db: Database, follower: int, edges: Edges) -> None:
     await _take_out(db, follower, {member for member, _ in edges})
     for member, edge in edges:
-        await events.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
+        await log.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
 
 
 async def _take_out(db: Database, follower: int, members: Collection[int]) -> None:
@@ -132,6 +133,6 @@ async def _log_relationships(
     db: Database, job: Job, member: int, others: Iterable[tuple[int, int]], *, both: bool
 ) -> None:
     for other, _ in others:
-        await events.append(db, f"relationship:{job.id}:{member}:{other}", "relationship", member, member=other)
+        await log.append(db, f"relationship:{job.id}:{member}:{other}", "relationship", member, member=other)
         if both:
-            await events.append(db, f"relationship:{job.id}:{other}:{member}", "relationship", other, member=member)
+            await log.append(db, f"relationship:{job.id}:{other}:{member}", "relationship", other, member=member)

@@ -9,7 +9,8 @@ from typing import cast
 
 from store import follows, jobs
 from store.client.database import Database
-from store.records import Entry, Job
+from store.records.jobs import Job
+from store.records.lists import Entry
 
 
 class Outcome(Enum):

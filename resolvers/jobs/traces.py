@@ -9,7 +9,7 @@ from structlog.contextvars import bound_contextvars
 
 from store.client.database import Database
 from store.client.tracing import Kind, Parent, Span, Take, read_parent, running
-from store.records import Job
+from store.records.jobs import Job
 
 
 def continued(db: Database, job: Job) -> AbstractContextManager[None]:

@@ -15,10 +15,10 @@ from resolvers.jobs.step import Budget, Outcome, text
 from resolvers.process.errors import UserErrorCode
 from store.client.database import Database
 from store.client.metering import METER
-from store.media import Form, MediaMissing
+from store.media.objects import Form, MediaMissing
 from store.pictures import processing_time, uploads
 from store.pictures.uploads import Processed, Upload
-from store.records import Job
+from store.records.jobs import Job
 from store.records.pictures import UploadPurpose, UploadState
 
 SQUARE = {UploadPurpose.AVATAR}

@@ -12,21 +12,21 @@ from collections.abc import Collection
 import structlog
 
 from resolvers.homes import build
-from resolvers.jobs import rescoring
 from resolvers.jobs.dispatch import FAILED, SLOW, perform
 from resolvers.jobs.lane import Lane
 from resolvers.jobs.step import Budget, conclude
 from resolvers.jobs.traces import continued
-from store import jobs
+from resolvers.rules import ranking
+from store import importance, jobs
 from store.client.background import BACKGROUND, PAUSE_SECONDS
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.metering import METER
 from store.client.pubsub.channels import PubSub
 from store.client.repeating import repeatable
 from store.ids import PARTITIONS
-from store.media import MediaUnavailable
+from store.media.objects import MediaUnavailable
 from store.pictures import uploads
-from store.records import Job
+from store.records.jobs import Job
 
 SWEEP_SECONDS = 1.0  # between two sweeps for jobs of dead workers; each sweep covers a share of the partitions
 RETRY_SECONDS = 0.1  # before the worker tries again after an outage; each time twice as long
@@ -149,7 +149,7 @@ class Worker:
     async def _rescore(self) -> None:
         try:
             await BACKGROUND.give_way()
-            while await rescoring.run_once(self._db):
+            while await rescore(self._db):
                 await BACKGROUND.give_way()
         except Unavailable:
             pass  # scores wait until all nodes accept writes; the worker goes on with other work
@@ -173,3 +173,16 @@ class Worker:
         except Exception:
             METER.jobs[job.kind, FAILED] += 1
             log.exception("job_failed", job=job.id, kind=job.kind)
+
+
+async def rescore(db: Database) -> int:
+    """Make stored scores equal to the counts of the posts that are due; returns how many were due.
+
+    A post is due at most once a second. After a crash the lease of those taken runs out, and they are taken again.
+    Counts are read after the lease is taken, so they are never older than the change that made the post due.
+    """
+    due = await importance.take_due(db)
+    found = await importance.posts(db, [one.post for one in due])
+    await importance.rank(db, [(post, ranking.score_of(post)) for post in found])
+    await importance.finish(db, due)
+    return len(due)

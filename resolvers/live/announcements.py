@@ -12,8 +12,9 @@ from resolvers.operation.context import Context
 from resolvers.process.stream_filters import KINDS, StreamEventKind
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules import visibility
-from store.events import Event
-from store.records import NO_RELATIONSHIP, Post, Relationship, Repost, User
+from store.events.log import Event
+from store.records.members import NO_RELATIONSHIP, Relationship, User
+from store.records.posts import Post, Repost
 
 
 @dataclass(frozen=True, slots=True)

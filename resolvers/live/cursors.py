@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from resolvers.process.errors import BadUserInput
 from resolvers.reading import paging
-from store import events
 from store.client.database import Database
+from store.events import log
 from store.ids import CLOCK_SKEW, instant, partition
 
 CURSOR = "event"  # prefix of cursors of the event log
@@ -49,9 +49,9 @@ async def begin(db: Database, after: str | None) -> tuple[str, StreamGap | None]
     clock: the store lost its last moments or was restored from a backup. That is a gap.
     """
     if after is None:
-        return await events.newest(db), None
+        return await log.newest(db), None
     entry = read_event_cursor(after)
-    place = await events.locate(db, entry)
+    place = await log.locate(db, entry)
     if place.is_future:
         raise BadUserInput("after: this cursor is of the future")
     return (entry, None) if place.is_kept else (place.newest, gap_at(place.newest))

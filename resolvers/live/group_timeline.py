@@ -21,7 +21,7 @@ from resolvers.reading.home_edges import TimelineEdge
 from store.groups import timeline
 from store.groups.records import Group
 from store.ids import instant
-from store.records import Entry
+from store.records.lists import Entry
 
 READ_COUNT = 100  # changes that a subscription reads at a time
 

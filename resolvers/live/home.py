@@ -26,10 +26,12 @@ from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
 from resolvers.reading.home_entries import HomeEntries
-from store import events, follows, posts, replies, timelines
-from store.events import Event
+from store import follows, posts, replies, timelines
+from store.events import log as events
+from store.events.log import Event
 from store.events.reader import Subscriber, since
-from store.records import Repost, Source
+from store.records.lists import Source
+from store.records.posts import Repost
 from store.timelines import Slice
 
 REPOSTS_SCANNED = 1_000  # Oldest reposts of a post that are searched for reposts by followed members.

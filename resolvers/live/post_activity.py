@@ -13,7 +13,7 @@ from resolvers.operation.context import Context
 from resolvers.process.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids, hydrate
 from store import posts
-from store.records import Post
+from store.records.posts import Post
 
 
 @dataclass(frozen=True, slots=True)

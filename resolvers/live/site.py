@@ -17,9 +17,9 @@ from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES
 from store import blocks
-from store.events import Event
+from store.events.log import Event
 from store.events.reader import since
-from store.records import NO_RELATIONSHIP, Relationship
+from store.records.members import NO_RELATIONSHIP, Relationship
 
 SiteEvent = AnnouncedEvent | StreamGap
 

@@ -1,4 +1,4 @@
-"""Data loaders of what the viewer sees of conversations."""
+"""Data loaders of what the viewer sees of conversations, and of groups."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.dataloader import DataLoader, sound
 from resolvers.rules import conversations as rules
-from store.conversations import summary_command
 from store.conversations.entries import read_mark, read_marks_command
+from store.conversations.messages import summary_command
 from store.conversations.records import Conversation, Summary
-from store.records import Relationship
+from store.groups.reads import member_count_command, read_role, role_command
+from store.groups.records import GroupRole
+from store.records.members import Relationship
 
 
 def read_marks(batcher: Batcher, viewer: int) -> DataLoader[int]:
@@ -55,3 +57,17 @@ def summaries(
         ask,
         lambda ids, replies: [Summary.read(one, reply) for one, reply in zip(ids, sound(replies), strict=True)],
     )
+
+
+def roles(batcher: Batcher, viewer: int) -> DataLoader[GroupRole]:
+    """Return the data loader of the viewer's roles in groups that they are in."""
+    return DataLoader(
+        batcher,
+        lambda ids: [role_command(group, viewer) for group in ids],
+        lambda _, replies: list(map(read_role, sound(replies))),
+    )
+
+
+def sizes(batcher: Batcher) -> DataLoader[int]:
+    """Return the data loader of the numbers of members of groups."""
+    return DataLoader(batcher, lambda ids: list(map(member_count_command, ids)), lambda _, replies: sound(replies))

@@ -9,7 +9,7 @@ from resolvers.loading.batcher import Batcher
 from resolvers.loading.dataloader import DataLoader, sound
 from store.client.caching.values import CachedValues, Relations
 from store.client.database import Command
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 Value = TypeVar("Value")
 

@@ -11,32 +11,33 @@ from resolvers.loading.batcher import Batcher
 from resolvers.loading.dataloader import DataLoader, Lookup, fetch, sound
 from resolvers.loading.forms import each_is_there, flags, records, the_one
 from resolvers.loading.relationships import Relationships, Sources
-from resolvers.operation import group_loaders
 from resolvers.process.cached_kinds import CachedKinds
 from resolvers.rules.merging import EARLIER_REPOSTS
 from store import (
     account_names,
     accounts,
     big_authors,
-    conversations,
     favourites,
     follows,
-    homes,
     likes_and_comments,
     posts,
     promotions,
     timelines,
 )
 from store.client.caching.values import Mark
+from store.conversations import messages
 from store.conversations.records import Conversation, Message, Summary
 from store.credentials.records import Credentials
 from store.groups import reads as groups
 from store.groups.records import Group, GroupRole
-from store.homes import StoredHome
+from store.homes import stored
+from store.homes.stored import StoredHome
 from store.ids import partition
 from store.notifications import Notification, look_up, read_notifications, read_until_command
 from store.promotions import Promotion
-from store.records import NO_RELATIONSHIP, Comment, Entry, Post, Relationship, Source, User, read_post
+from store.records.lists import Entry, Source
+from store.records.members import NO_RELATIONSHIP, Relationship, User
+from store.records.posts import Comment, Post, read_post
 
 Value = TypeVar("Value")
 
@@ -104,11 +105,11 @@ class DataLoaders:
     @cached_property
     def group_role(self) -> DataLoader[GroupRole]:
         """The viewer's role in groups that they are in."""
-        return group_loaders.roles(self._batcher, self._me)
+        return conversation_loaders.roles(self._batcher, self._me)
 
     @cached_property
     def group_size(self) -> DataLoader[int]:
-        return group_loaders.sizes(self._batcher)
+        return conversation_loaders.sizes(self._batcher)
 
     @cached_property
     def promotion(self) -> DataLoader[Promotion | None]:
@@ -116,11 +117,11 @@ class DataLoaders:
 
     @cached_property
     def conversation(self) -> DataLoader[Conversation | None]:
-        return records(self._batcher, conversations.conversation_command, Conversation.read)
+        return records(self._batcher, messages.conversation_command, Conversation.read)
 
     @cached_property
     def message(self) -> DataLoader[Message | None]:
-        return records(self._batcher, conversations.message_command, Message.read, self._cached.messages)
+        return records(self._batcher, messages.message_command, Message.read, self._cached.messages)
 
     @cached_property
     def read_mark(self) -> DataLoader[int]:
@@ -189,11 +190,11 @@ class DataLoaders:
 
         def read(counts: list[int], replies: list[Any]) -> list[StoredHome]:
             parts = zip(*[iter(sound(replies))] * 3, strict=True)
-            return [homes.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
+            return [stored.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
 
         return DataLoader(
             self._batcher,
-            lambda counts: list(chain.from_iterable(homes.read_home(me, timelines.newest_of(c)) for c in counts)),
+            lambda counts: list(chain.from_iterable(stored.read_home(me, timelines.newest_of(c)) for c in counts)),
             read,
             self._cached.homes.of(me),
         )
@@ -204,7 +205,7 @@ class DataLoaders:
         p = partition(self._me)
         return DataLoader(
             self._batcher,
-            lambda members: [homes.read_on_command(p, members)],
+            lambda members: [stored.read_on_command(p, members)],
             lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
             self._cached.days.of(str(p)),
         )
@@ -259,7 +260,7 @@ class DataLoaders:
         me = self._me
         return DataLoader(
             self._batcher,
-            lambda ids: [homes.places(me, ids)],
+            lambda ids: [stored.places(me, ids)],
             lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
         )
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.dataloader import ANY, DataLoader, sound
-from store import blocks, homes
+from store import blocks
 from store.client.caching.values import RELATIONS_KEPT, CachedValues, Mark
 from store.client.database import Command
-from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
+from store.homes import stored
+from store.records.lists import Source, read_sources
+from store.records.members import NO_RELATIONSHIP, Relationship
 
 
 class Relationships(DataLoader[Relationship]):
@@ -93,7 +95,7 @@ class Sources(DataLoader[tuple[Source, ...]]):
 
     def __init__(self, batcher: Batcher, owner: int, cached: CachedValues) -> None:
         def ask(ids: list[int]) -> list[Command]:
-            return homes.sources_commands(owner, [entity_id for entity_id in ids if entity_id != ANY])
+            return stored.sources_commands(owner, [entity_id for entity_id in ids if entity_id != ANY])
 
         def read(ids: list[int], replies: list[Any]) -> list[Any]:
             exists, *texts = sound(replies)

@@ -9,9 +9,9 @@ from msgspec import Struct
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.dataloader import ANY, Lookup
 from resolvers.loading.loaders import DataLoaders
-from store import big_authors, homes
-from store.client.database import Database
-from store.homes import StoredHome
+from resolvers.process.big_authors import BigAuthors
+from store.homes import stored as homes
+from store.homes.stored import StoredHome
 from store.timelines import Slice
 
 
@@ -21,18 +21,6 @@ class ViewerHome(Struct, frozen=True):
     stored: StoredHome
     big: tuple[int, ...]
     read_on: int | None
-
-
-class BigAuthors:
-    """The big authors of the site, as this process last read them, and the version of that set."""
-
-    def __init__(self) -> None:
-        self.version = ""
-        self.members: tuple[int, ...] = ()
-
-    async def read(self, db: Database) -> None:
-        """Read version and members again."""
-        self.version, self.members = await big_authors.big_authors(db)
 
 
 async def read(

@@ -21,7 +21,8 @@ from resolvers.rules import links
 from store.client.database import Database
 from store.credentials.records import Role
 from store.moderation.records import RANKS
-from store.records import Post, Relationship
+from store.records.members import Relationship
+from store.records.posts import Post
 from store.settings import Settings
 from store.timelines import Slice
 

@@ -11,7 +11,7 @@ from resolvers.process.errors import UserError, UserErrorCode, field_error, refu
 from resolvers.process.tokens import digest
 from resolvers.rules import places
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
-from store.records import Location
+from store.records.posts import Location
 
 Item = TypeVar("Item")
 

@@ -13,8 +13,9 @@ from store.groups.records import Group
 from store.moderation.records import Report
 from store.pictures.uploads import Upload
 from store.promotions import Promotion
-from store.records import Comment, Post, User
+from store.records.members import User
 from store.records.pictures import Image
+from store.records.posts import Comment, Post
 from store.secret import Secret
 
 

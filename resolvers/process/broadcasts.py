@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from store.client.tasks import stop
-from store.events import Event
+from store.events.log import Event
 from store.events.reader import Subscriber
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable
 
-from resolvers.loading.viewer_home import BigAuthors
 from resolvers.process.answers import Answers
+from resolvers.process.big_authors import BigAuthors
 from resolvers.process.cached_kinds import CachedKinds
 from resolvers.process.compute_once import ComputeOnce
 from resolvers.process.errors import unavailable

@@ -12,7 +12,7 @@ from resolvers.process.broadcasts import Broadcasts, IdleSubscriber
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
-from store.events import NOTHING, Event
+from store.events.log import NOTHING, Event
 from store.events.reader import Log
 
 F = TypeVar("F", bound=IdleSubscriber)

@@ -14,8 +14,9 @@ from store.moderation.records import ModerationAct, Report
 from store.notifications import Notification
 from store.pictures.uploads import Upload
 from store.promotions import Promotion
-from store.records import Comment, Post, Repost, Status, User
+from store.records.members import User
 from store.records.pictures import Image
+from store.records.posts import Comment, Post, Repost, Status
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits for 53 bits; the number is fixed, so that a truncated id is recognised

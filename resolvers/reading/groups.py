@@ -11,7 +11,7 @@ from resolvers.reading import global_ids
 from resolvers.rules import visibility
 from store.groups import reads
 from store.groups.records import Group, GroupKind, GroupRole
-from store.records import Post, Status
+from store.records.posts import Post, Status
 
 
 async def groups(context: Context, ids: Sequence[int]) -> list[Group | None]:

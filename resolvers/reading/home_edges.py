@@ -17,7 +17,9 @@ from store import posts
 from store.homes import bounds
 from store.ids import LARGEST
 from store.promotions import Promotion
-from store.records import Comment, Entry, Post, Relationship, Repost, Source
+from store.records.lists import Entry, Source
+from store.records.members import Relationship
+from store.records.posts import Comment, Post, Repost
 
 HOME = "home"  # the kind in cursors of the home
 

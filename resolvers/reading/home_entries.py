@@ -12,11 +12,12 @@ from resolvers.homes import build
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import batches
 from resolvers.reading.paging import Window
-from store import follows, homes, timelines
+from store import follows, timelines
 from store.client.database import CommandRefused
 from store.homes import bounds
+from store.homes import stored as homes
 from store.ids import LARGEST
-from store.records import Entry
+from store.records.lists import Entry
 from store.timelines import Slice
 
 _IN_GROUP = 2  # parts of a profile's entry for a post in a group: the post and its group

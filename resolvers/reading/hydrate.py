@@ -14,7 +14,8 @@ from resolvers.reading import global_ids, groups
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
 from store.promotions import Promotion
-from store.records import Comment, Post, Repost, User
+from store.records.members import User
+from store.records.posts import Comment, Post, Repost
 
 MEMBER_FLAGS = {"isFollowingViewer": "followed_by", "viewerHasRequestedFollow": "has_requested"}
 POST_FLAGS = {

@@ -31,7 +31,8 @@ from store.moderation.records import (
     read_messages,
 )
 from store.moderation.reports import messages_command, read_reports, report_command
-from store.records import Comment, Post, User
+from store.records.members import User
+from store.records.posts import Comment, Post
 
 MESSAGE = "message"
 Subjective = User | Post | Comment | Message | Group

@@ -11,7 +11,7 @@ from resolvers.operation.payloads import UsersPayload
 from resolvers.process.errors import UserError, UserErrorCode, refuse
 from resolvers.reading import global_ids, hydrate
 from store.client.database import Command
-from store.records import User
+from store.records.members import User
 from store.timelines import look_up
 
 OtherSide = Callable[[int, int], list[Command]]  # from the viewer and one of the members

@@ -13,7 +13,7 @@ from resolvers.loading.dataloader import DataLoader
 from resolvers.operation.context import Context
 from resolvers.process.errors import BadUserInput
 from store.ids import LARGEST, instant
-from store.records import Entry, read_entries
+from store.records.lists import Entry, read_entries
 from store.settings import Settings
 from store.timelines import Slice, newest_of, probe, read_slice
 

@@ -15,8 +15,9 @@ from store.conversations.records import Message
 from store.pictures import images as stored
 from store.pictures.images import ImageRefused, Wanted
 from store.pictures.uploads import Upload, read_command, read_uploads
-from store.records import Post, User
+from store.records.members import User
 from store.records.pictures import Image
+from store.records.posts import Post
 
 IMAGES_MOST = 4  # pictures of one post or message
 

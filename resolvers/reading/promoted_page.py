@@ -19,7 +19,9 @@ from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Page, PageInfo, Window
 from resolvers.rules import placement, visibility
 from store.promotions import Advertisement, Promotion
-from store.records import Post, Status, User, read_pairs
+from store.records.lists import read_pairs
+from store.records.members import User
+from store.records.posts import Post, Status
 
 TIMELINES = frozenset({"home", "public", "hashtag"})  # Profiles have no promotions.
 SPARE = 3  # Promotions read beyond the page's room, because some may have nothing to show.

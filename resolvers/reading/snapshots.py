@@ -20,7 +20,8 @@ from store import snapshots
 from store.client.database import Command, CommandRefused
 from store.groups.records import Group
 from store.moderation.records import Report
-from store.records import Entry, User
+from store.records.lists import Entry
+from store.records.members import User
 from store.snapshots import Snapshot
 from store.timelines import Slice
 

@@ -14,7 +14,7 @@ from resolvers.reading.home_entries import HomeEntries
 from resolvers.reading.hydrate import PostFacts
 from resolvers.reading.paging import Fetch, Page, Window
 from resolvers.rules import visibility
-from store.records import Entry
+from store.records.lists import Entry
 
 Facts = TypeVar("Facts")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from store.conversations.records import Conversation, Message
-from store.records import Relationship
+from store.records.members import Relationship
 
 Relationships = Mapping[int, Relationship]  # of the viewer, to all other members of the conversation
 

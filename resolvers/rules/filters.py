@@ -11,7 +11,7 @@ from resolvers.rules import places
 from resolvers.rules.places import Box
 from resolvers.rules.text import TextRefused, normalise
 from resolvers.rules.words import Phrase, TextTerms, phrase_of, words_of
-from store.records import Location
+from store.records.posts import Location
 
 FOLLOW_MOST = 5_000  # members of a filter
 TRACK_MOST = 400  # phrases of a filter

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.places import Box, Cell, cells_at
 from resolvers.rules.words import Phrase, TextTerms
-from store.records import Location
+from store.records.posts import Location
 
 S = TypeVar("S", bound=Hashable)  # A subscriber.
 K = TypeVar("K", bound=Hashable)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct, structs
 
-from store.records import Post, Published, Source
+from store.records.lists import Published, Source
+from store.records.posts import Post
 
 EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for those at or below the floor.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, product
 
-from store.records import Location
+from store.records.posts import Location
 
 LATITUDE_MOST = 90  # degrees north or south
 LONGITUDE_MOST = 180  # degrees east or west: 180 and -180 are both the date line

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 
-from store.records import Post
+from store.records.posts import Post
 
 LIKE, COMMENT, REPOST, QUOTE = 1, 2, 3, 3  # weights: a comment costs words, and a repost reaches other members
 DECADE_SECONDS = 45_000  # being twelve and a half hours younger is worth ten times the weight

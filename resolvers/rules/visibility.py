@@ -27,7 +27,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from store.groups.records import Group, GroupKind
-from store.records import Comment, MessageAudience, Post, Relationship, Repost, Status, User
+from store.records.members import MessageAudience, Relationship, User
+from store.records.posts import Comment, Post, Repost, Status
 
 
 class Permissions(Struct, frozen=True):

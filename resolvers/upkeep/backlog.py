@@ -12,7 +12,7 @@ from typing import Any
 from store import jobs
 from store.client.database import Database
 from store.ids import PARTITIONS, instant
-from store.records import Job
+from store.records.jobs import Job
 
 ALL = "all"  # retry every dead job
 

@@ -23,7 +23,7 @@ from store.credentials import two_factor as second_factor
 from store.credentials.records import Role
 from store.ids import PARTITIONS
 from store.layout import versions
-from store.media import MediaUnavailable
+from store.media.objects import MediaUnavailable
 from store.upkeep import scanning
 from store.upkeep.malformed import UNREADABLE
 

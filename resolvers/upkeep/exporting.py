@@ -13,7 +13,7 @@ from resolvers.process.services import Services
 from resolvers.upkeep.commands import UpkeepRefused
 from store import accounts
 from store.client.database import MemberGone
-from store.records import User
+from store.records.members import User
 
 OWNER_ONLY = 0o600  # permissions of the file
 

@@ -25,9 +25,9 @@ from resolvers.rules.filters import FilterRefused
 from resolvers.rules.places import Box
 from resolvers.rules.sampling import SHARES
 from resolvers.rules.text import on_one_line
-from store import events
 from store.client.database import Database, Unavailable
-from store.records import Repost
+from store.events import log as events
+from store.records.posts import Repost
 
 RETRY_SECONDS = 1  # pause after the store was unavailable
 

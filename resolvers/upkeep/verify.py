@@ -26,7 +26,6 @@ from resolvers.upkeep.invariants import (
     objects,
     orphans,
     pictures,
-    pins,
     posts,
     promotions,
     relationships,
@@ -51,7 +50,7 @@ SiteCheck = Callable[[Database, KeyBatch], Awaitable[list[Finding]]]  # of keys 
 Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
 CHECKS: dict[Kind, tuple[Check, ...]] = {
-    Kind.USER: (members.users, names.indexed, pins.pinned, pictures.copies(USER)),
+    Kind.USER: (members.users, names.indexed, posts.pinned, pictures.copies(USER)),
     Kind.EXPORTS: (exports.owned(Kind.EXPORTS),),
     Kind.EXPORT_STREAM: (exports.owned(Kind.EXPORT_STREAM),),
     Kind.FOLLOWING: (relationships.following,),

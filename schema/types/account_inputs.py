@@ -7,7 +7,7 @@ import strawberry
 from resolvers.credentials import EMAIL_MOST, PASSWORD_LEAST, PASSWORD_MOST
 from schema.types.descriptions import enum, limit
 from schema.types.images import ImageInput
-from store import records
+from store.records import members as records
 from store.secret import Secret
 
 LOGIN = "1 to 20 of a-z, A-Z, 0-9 and _, which no other member has in any case."

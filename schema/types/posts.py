@@ -16,7 +16,7 @@ from schema.types.images import Image
 from schema.types.locations import Location
 from schema.types.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
 from schema.types.users import User
-from store import records
+from store.records import posts as records
 
 LIKE_COUNT = "How many members like it, the same for every viewer."
 QUOTE_COUNT = "How many quotes it has, the same for every viewer."

@@ -27,7 +27,7 @@ from schema.types.nodes import (
     later,
     nodes_of,
 )
-from store import records
+from store.records import members as records
 
 
 def _followers(root: records.User, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:

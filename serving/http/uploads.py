@@ -22,7 +22,7 @@ from serving.http.headers import REQUEST_ID, preflight
 from serving.http.requests import RequestRefused, UnknownPath
 from store.client.database import Unavailable
 from store.ids import LARGEST
-from store.media import MediaMissing, MediaUnavailable
+from store.media.objects import MediaMissing, MediaUnavailable
 from store.pictures.uploads import Upload
 from store.records.pictures import UploadState
 from store.secret import Secret

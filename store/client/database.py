@@ -26,7 +26,7 @@ from store.client.tracing import Take
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
 from store.keys import minted
-from store.media import Media
+from store.media.objects import Media
 from store.settings import Settings
 
 __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]

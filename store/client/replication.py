@@ -20,8 +20,8 @@ from store import keys
 from store.client.breaker import CircuitBreaker
 from store.client.connection import Commands, RedisConnection
 from store.client.connections import RedisConnections
-from store.client.nodes.slots import key_of, may_change, tag_of
 from store.client.outages import CommandRefused, Lost, Redirected
+from store.client.slots import key_of, may_change, tag_of
 from store.client.tasks import stop
 
 WAIT_MS = 1_000  # How long replicas may take to acknowledge a change.

@@ -6,7 +6,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from store.client.database import Database, Unavailable
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 REQUIRED = {
     "appendonly": "yes",  # an answered write is on disk

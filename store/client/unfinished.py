@@ -8,7 +8,7 @@ from typing import Any
 
 from store import keys
 from store.ids import PARTITIONS
-from store.records import Job
+from store.records.jobs import Job
 
 _LEASING = {"EVALSHA", "XAUTOCLAIM"}
 _PARTITIONS = {keys.jobs(p): p for p in range(PARTITIONS)}

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from store.ids import instant
 from store.keys.fields import ConversationField, MessageField
-from store.records import Fields
+from store.records.lists import Fields
 from store.records.pictures import Image, read_images
 
 PARSED_KEPT = 1_000  # texts of participants, which are the same at each message

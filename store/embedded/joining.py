@@ -16,7 +16,7 @@ import redis.asyncio as redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
-from store.client.nodes.slots import SLOTS
+from store.client.slots import SLOTS
 from store.embedded.ports import HOST
 
 JOIN_SECONDS = 60.0  # time to join, once all servers have loaded their data

@@ -15,12 +15,12 @@ from typing import Protocol
 import structlog
 from redis.exceptions import RedisError
 
-from store import events
 from store.client.database import Database, Unavailable
 from store.client.metering import METER
 from store.client.pubsub.channels import PubSub
 from store.client.tasks import stop
-from store.events import CHANNEL, START, Event, newest, position, replay
+from store.events import log as events
+from store.events.log import CHANNEL, START, Event, newest, position, replay
 
 RETRY_SECONDS = 1  # pause after the log could not be read
 

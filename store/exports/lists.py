@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from store import keys
 from store.client.database import Command
-from store.records import Entry, Published, read_entries
+from store.records.lists import Entry, Published, read_entries
 from store.timelines import read_published
 
 FOLLOWING, FOLLOWERS, REQUESTED, REQUESTS = keys.following, keys.followers, keys.requested, keys.requests

@@ -11,7 +11,7 @@ from store.groups.membership import PEOPLE
 from store.groups.records import GroupKind
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records import Job, read_job
+from store.records.jobs import Job, read_job
 
 
 @dataclass(frozen=True, slots=True)

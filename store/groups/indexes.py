@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from store import keys
 from store.client.database import Database
-from store.records import Entry, read_entries
+from store.records.lists import Entry, read_entries
 
 
 async def joined_or_asked(db: Database, member: int, last: int, count: int) -> list[Entry]:

@@ -10,7 +10,7 @@ from store.client.database import Command, Database, script
 from store.groups.records import GroupKind, GroupRole
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records import Job, read_job
+from store.records.jobs import Job, read_job
 from store.scripts.mailboxes import mailboxes
 
 # The lists of those who are in a group, ask to join it, are invited or banned. Its members are on no other list.

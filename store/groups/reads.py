@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from store import keys
 from store.client.database import Command
 from store.groups.records import GroupRole
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 DIRECTORY_SIZE = 100  # groups that the directory shows
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from store.ids import instant
 from store.keys.fields import GroupField
-from store.records import Fields
+from store.records.lists import Fields
 
 
 class GroupKind(Enum):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import LARGEST, partition
-from store.records import Entry
+from store.records.lists import Entry
 
 FLOOR = "floor"  # the entry of the log that holds the highest id ever trimmed from it
 

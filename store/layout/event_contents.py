@@ -6,7 +6,7 @@ from typing import Any
 
 from store import keys
 from store.client.database import Database
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 CONTENT = {"text", "latitude", "longitude"}  # fields of an event
 FORMER_KIND = "bond"  # of events about relationships, in the oldest stores

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from store import keys
 from store.client.database import Database, script
 from store.keys.fields import StatusField
-from store.records import read_hashtags, write_hashtags
+from store.records.posts import read_hashtags, write_hashtags
 
 
 async def rewrite(db: Database, posts: Sequence[int]) -> int:

@@ -11,7 +11,7 @@ from store import keys
 from store.client.database import CommandRefused, Database
 from store.ids import PARTITIONS
 from store.keys.fields import LayoutField
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 FIRST = 1  # of stores that do not say which layout they have
 NEWEST = 6  # that this Perch knows; it also works with those before

@@ -13,7 +13,7 @@ from store.ids import PARTITIONS, partition
 from store.keys.fields import CredentialsField, UserField
 from store.mail.letters import Letter, outbox_keys
 from store.mail.tokens import MailToken, read_token, token_command
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 _SCANNED = 500  # mails looked through at a time
 

@@ -11,7 +11,7 @@ from store import keys
 from store.client.database import Command, Database
 from store.ids import partition
 from store.mail.letters import Letter, Link, outbox_keys
-from store.records import Job, read_job
+from store.records.jobs import Job, read_job
 
 RESET_WAIT_SECONDS = 3600  # between two mails to one address
 

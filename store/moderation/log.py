@@ -12,7 +12,8 @@ from store.client.database import Command, Database, script
 from store.keys.fields import ModerationActField as Field
 from store.keys.moderation import PARTITION
 from store.moderation.records import Act, ModerationAct
-from store.records import Job, read_pairs
+from store.records.jobs import Job
+from store.records.lists import read_pairs
 
 
 def log_keys() -> dict[str, Any]:

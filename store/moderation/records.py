@@ -16,7 +16,7 @@ from store.conversations.records import Message
 from store.credentials.records import Role
 from store.ids import instant
 from store.keys.fields import ModerationActField as Field
-from store.records import Fields
+from store.records.lists import Fields
 from store.records.pictures import EVIDENCE, read_images, write_images
 
 RANKS = {Role.MEMBER: 0, Role.MODERATOR: 1, Role.ADMIN: 2}

@@ -13,7 +13,8 @@ from store.ids import first_of, partition
 from store.keys.moderation import PARTITION
 from store.moderation.log import kept_seconds, log_arguments, log_keys
 from store.moderation.records import ACTS, Report, ReportAction, ReportReason, ReportState, Subject
-from store.records import Entry, Job, read_entries, read_job
+from store.records.jobs import Job, read_job
+from store.records.lists import Entry, read_entries
 from store.scripts.mailboxes import mailboxes
 
 LISTED = 1_000  # reports that one list shows

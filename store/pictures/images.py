@@ -13,7 +13,7 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import EvidenceField, MessageField, StatusField, UserField
 from store.pictures.uploads import Upload
-from store.records import Job, read_job
+from store.records.jobs import Job, read_job
 from store.records.pictures import Image, read_images, write_images
 
 STATUS, USER, MESSAGE, RESERVED = "status", "user", "message", "reserved"  # kinds of subjects

@@ -17,7 +17,8 @@ from store.ids import PARTITIONS, first_of, instant, partition
 from store.keys.fields import ImageField
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
-from store.records import Job, read_job, read_pairs
+from store.records.jobs import Job, read_job
+from store.records.lists import read_pairs
 from store.records.pictures import Image, UploadPurpose, UploadState
 
 NAME_BYTES = 16  # random ones in the name of an object

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from store.client.database import Command, Database
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 _READS: dict[str, list[Command]] = {
     "string": [("GET",)],

@@ -7,13 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from store import conversations, keys
+from store import keys
 from store.client.database import Command, Database, script
 from store.conversations import entries
+from store.conversations import messages as conversations
 from store.conversations.records import Conversation, Participant, State
 from store.ids import partition
 from store.keys.fields import ConversationField, MessageField
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 _LISTS = (keys.conversations, keys.conversation_state, keys.unread_conversations, keys.message_log)
 

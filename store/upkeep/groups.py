@@ -10,7 +10,7 @@ from store import keys
 from store.client.database import Command, Database
 from store.groups import changes, membership
 from store.groups.records import GroupRole
-from store.records import read_pairs
+from store.records.lists import read_pairs
 from store.upkeep.kinds import Kind, existing
 
 _INDEXES = {

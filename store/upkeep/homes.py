@@ -7,11 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from store import homes, keys
+from store import keys
 from store.client.database import Command, Database
+from store.homes import stored
 from store.ids import partition
 from store.keys.fields import HomeField
-from store.records import Entry, Source
+from store.records.lists import Entry, Source
 
 _COMMANDS = 6  # of `_look`
 
@@ -60,12 +61,12 @@ def _read_state(member: int) -> Command:
 def _facts(member: int, size: Any, waiting: int, oldest: Any, state: Sequence[Any], owner: int, day: Any) -> HomeFacts:
     floor, building = state
     is_list = not isinstance(size, Exception)
-    entries = homes.home_entries(oldest) if is_list else []
+    entries = stored.home_entries(oldest) if is_list else []
     return HomeFacts(
         member=member,
         key=keys.home(member),
         state_key=keys.home_state(member),
-        size=size + max(0, waiting // homes.WIDTH - 1) if is_list else None,
+        size=size + max(0, waiting // stored.WIDTH - 1) if is_list else None,
         lowest=entries[0].place if entries else None,
         floor=None if floor is None else int(floor),
         is_building=bool(building),
@@ -91,10 +92,10 @@ async def content(db: Database, member: int) -> HomeContent | None:
     kind, (floor, building) = await db.ask(("TYPE", keys.home(member)), _read_state(member))
     if floor is None or building or kind not in {"list", "none"}:
         return None
-    listed = homes.home_entries(await db.one("LRANGE", keys.home(member), 0, -1))
-    entries = await homes.home(db, member)
-    sources = await homes.sources(db, member)
-    candidates = set(homes.home_entries(await db.one("ZRANGE", keys.candidates(member), 0, -1)))
+    listed = stored.home_entries(await db.one("LRANGE", keys.home(member), 0, -1))
+    entries = await stored.home(db, member)
+    sources = await stored.sources(db, member)
+    candidates = set(stored.home_entries(await db.one("ZRANGE", keys.candidates(member), 0, -1)))
     return HomeContent(member, keys.home(member), int(floor), listed, entries, sources, candidates)
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database
 from store.keys.fields import StatusField
-from store.records import read_pairs
+from store.records.lists import read_pairs
 from store.upkeep import counters
 from store.upkeep.kinds import Kind, existing
 

@@ -12,7 +12,7 @@ from store.client.database import Command, Database
 from store.keys.fields import MailTokenField
 from store.mail.letters import Letter
 from store.mail.tokens import MailToken
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 PURPOSES = (MailTokenField.VERIFICATION, MailTokenField.RESET)
 

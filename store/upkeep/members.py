@@ -9,7 +9,7 @@ from msgspec import Struct
 from store import account_names, keys
 from store.client.database import Command, Database
 from store.keys.fields import CredentialsField, UserField
-from store.records import Entry, Fields, read_entries, read_pairs
+from store.records.lists import Entry, Fields, read_entries, read_pairs
 from store.upkeep import counters
 from store.upkeep.counters import Counts
 

@@ -13,7 +13,7 @@ from store.ids import first_of
 from store.keys.fields import CaseField, EvidenceField, LogHeadField, ModerationActField, ReportField
 from store.moderation.log import kept_seconds
 from store.moderation.records import ReportState, read_messages
-from store.records import Entry, read_entries, read_pairs
+from store.records.lists import Entry, read_entries, read_pairs
 from store.upkeep.kinds import Kind
 
 LOG, HEAD = keys.moderation_log(), keys.log_head()

@@ -9,7 +9,7 @@ from datetime import timedelta
 from store.client.database import Command, Database
 from store.ids import LARGEST
 from store.keys.fields import ImageField
-from store.media import Form, Stored
+from store.media.objects import Form, Stored
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.pictures import UploadState
 from store.upkeep.kinds import Kind

@@ -1,4 +1,4 @@
-"""Posts: their counters, and the profiles and indexes of reposts that lead to them."""
+"""Posts: their counters, and the profiles, indexes of reposts and pins that lead to them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from store import keys
 from store import posts as live
 from store.client.database import Command, Database
 from store.keys.fields import StatusField, UserField
-from store.records import Post, Published, Repost, read_pairs, read_post
+from store.records.lists import Published, read_pairs
+from store.records.posts import Post, Repost, read_post
 from store.timelines import read_published
 from store.upkeep import counters
 from store.upkeep.counters import Counts
@@ -171,3 +172,23 @@ def index_repost(entry: ProfileEntry) -> Command:
 def remove_from_reposted(entry: IndexedRepost) -> Command:
     """Return the command that removes an entry from its index of plain reposts."""
     return ("HDEL", entry.key, entry.original)
+
+
+class Pin(Struct, frozen=True):
+    """The pinned post of a member; `post` is None when it does not exist."""
+
+    member: int
+    key: str
+    pinned: int
+    post: Post | None
+
+
+async def pins(db: Database, members: Sequence[int]) -> list[Pin]:
+    """Return the pins of those members who have one. Two round trips."""
+    named = await db.ask(*(("HGET", keys.user(member), UserField.PINNED) for member in members))
+    pinned = [(member, int(post)) for member, post in zip(members, named, strict=True) if post]
+    replies = await db.ask(*(("HGETALL", keys.status(post)) for _, post in pinned))
+    return [
+        Pin(member, keys.user(member), post, read_post(post, read_pairs(reply)))
+        for (member, post), reply in zip(pinned, replies, strict=True)
+    ]

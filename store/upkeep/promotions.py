@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 
 class PromotionFacts(Struct, frozen=True):

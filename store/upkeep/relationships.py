@@ -9,7 +9,7 @@ from msgspec import Struct
 from store import blocks, follows, keys
 from store.client.database import Command, Database
 from store.keys.fields import UserField
-from store.records import read_entries
+from store.records.lists import read_entries
 from store.upkeep import counters
 from store.upkeep.kinds import Kind
 

@@ -11,7 +11,8 @@ from store.client.database import Command, Database
 from store.ids import partition
 from store.keys.fields import StatusField, UserField
 from store.public_timelines import list_command
-from store.records import read_hashtags, read_pairs
+from store.records.lists import read_pairs
+from store.records.posts import read_hashtags
 from store.settings import Settings
 
 _LISTING = (

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from resolvers.jobs.worker import Worker
-from store import accounts, events, keys
+from store import accounts, keys
 from store.client.database import Database
+from store.events import log
 from store.keys.fields import CredentialsField
 from store.secret import Secret
 from store.settings import Settings
@@ -188,6 +189,6 @@ class TestManyThings:
         await work_off(db, worker)
         assert await traces(db, alice) == set()
         assert await counts(bob, theirs) == (0, 0, 0, 0)
-        kinds = [event.kind for event in await events.between(db, "0-0") if event.cursor and event.kind != "post"]
+        kinds = [event.kind for event in await log.between(db, "0-0") if event.cursor and event.kind != "post"]
         assert sorted(kinds) == ["delete"] * 4 + ["follow", "repost", "unfollow", "unrepost"]
         await assert_agreed(db, [number(bob.id), number(carol.id)])

@@ -12,7 +12,7 @@ from resolvers.process.services import Services
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.accounts.test_email import change
 from tests.support.people import PASSWORD, Member, contents, shrunk, sign_up

@@ -17,8 +17,8 @@ from graphql import GraphQLInputField, GraphQLInputObjectType
 
 import schema
 from resolvers.operation.payloads import ConfirmTwoFactorPayload, EnableTwoFactorPayload, SessionPayload
+from schema.execution.inputs import is_secret
 from schema.execution.parameters import Parameters
-from schema.execution.secret_inputs import is_secret
 from schema.types.account_inputs import LogInInput
 from serving.streaming.connections import Peer
 from store import keys

@@ -15,7 +15,7 @@ from resolvers.process.tokens import NO_PASSWORD
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.ids import partition
-from store.records import Job
+from store.records.jobs import Job
 from store.secret import Secret
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member

@@ -19,7 +19,7 @@ from store import jobs, keys
 from store.client.database import Database
 from store.ids import PARTITIONS
 from store.layout import versions
-from store.media import Form
+from store.media.objects import Form
 from store.settings import Settings
 from store.upkeep.copying import moving
 from tests.support.people import Member

@@ -6,7 +6,7 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
-from store import homes
+from store.homes import stored
 from store.settings import Settings
 from tests.support.groups import KINDS, create, join, let_in
 from tests.support.page_costs import EDGES, PAGE, cost
@@ -102,7 +102,7 @@ async def test_below_the_floor(services: Services, alice: Member, bob: Member) -
     for turn in range(8):
         wanted.append(await bob.post(f"{turn}"))
         await bob.post(f"in the group {turn}", groupId=group)
-    assert await homes.floor(services.db, number(alice.id))
+    assert await stored.floor(services.db, number(alice.id))
     assert await alice.home() == wanted[::-1]
     assert await alice.home("first: 3") == wanted[:-4:-1]
 
@@ -120,7 +120,7 @@ async def test_building_a_home(services: Services, alice: Member, bob: Member, c
     assert await alice.home() == [post]
     await alice.follow(carol)
     assert await alice.home() == [reposted, post]
-    await services.db.one(*homes.drop_home(number(alice.id)))
+    await services.db.one(*stored.drop_home(number(alice.id)))
     assert await alice.home() == [reposted, post]
     await alice.unfollow(bob)
     assert await alice.home() == [reposted]

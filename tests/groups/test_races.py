@@ -17,7 +17,7 @@ from store.groups import changes, membership
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.keys.fields import GroupField
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.groups import act, create, give, join
 from tests.support.people import Member, sign_up

@@ -10,11 +10,12 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
-from store import homes, keys, posts
+from store import keys, posts
 from store.client.database import Command
+from store.homes import stored
 from store.keys.fields import UserField
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.site import Site
@@ -159,7 +160,7 @@ async def test_a_post_costs_no_home_writes(services: Services, site: Site, worke
         await site.follow(one, "star")
     assert await cost() == with_few
     for one in ("fan0", *crowd):
-        assert await homes.home(services.db, number(site.people[one].id)) == []
+        assert await stored.home(services.db, number(site.people[one].id)) == []
     assert await site.people["star"].home() == made[::-1]
     await site.check()
 
@@ -236,5 +237,5 @@ async def assert_as_built(site: Site) -> None:
     for fan in FANS:
         member = site.people[fan]
         before = await member.home()
-        await site.db.one(*homes.drop_home(number(member.id)))
+        await site.db.one(*stored.drop_home(number(member.id)))
         assert before == await member.home(), fan

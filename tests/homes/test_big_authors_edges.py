@@ -11,8 +11,9 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
-from store import big_authors, homes
+from store import big_authors
 from store.client.database import Command, Database
+from store.homes import stored
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.site import Site
@@ -90,7 +91,7 @@ async def test_nothing_is_left_of_a_deleted_post(site: Site, end: str, *, follow
     await site.check("reader")
     await site.delete("star", post)
     await site.check("reader")
-    assert await homes.home(site.db, number(site.people["reader"].id)) == []
+    assert await stored.home(site.db, number(site.people["reader"].id)) == []
     await site.verify()
 
 
@@ -99,7 +100,7 @@ async def test_nothing_is_left_in_a_home_built_anew(site: Site) -> None:
     await site.follow("reader", "star")
     post = await site.post("star")
     await site.repost("friend", post)
-    await site.db.one(*homes.drop_home(number(site.people["reader"].id)))
+    await site.db.one(*stored.drop_home(number(site.people["reader"].id)))
     await site.check("reader")
     await site.unrepost("friend", post)
     await site.delete("star", post)
@@ -121,7 +122,7 @@ async def test_a_growth_done_after_all_is_over(services: Services, anonymous: Me
     fragile = Fragile(services.settings, 2)
     await dispatch.finish(fragile, growth)
     await fragile.close()
-    await site.db.one(*homes.drop_home(number(site.people["fan0"].id)))
+    await site.db.one(*stored.drop_home(number(site.people["fan0"].id)))
     await site.check("fan0")
     await work_off(services.db, worker)
     await site.check()
@@ -134,7 +135,7 @@ async def test_a_home_built_amid_a_shrinking(services: Services, site: Site, wor
     await site.repost("friend", post)
     await site.unfollow("fan2", "star")
     (shrinking,) = [job for job in await waiting(site.db) if job.kind == "shrink"]
-    await site.db.one(*homes.drop_home(number(site.people["fan0"].id)))
+    await site.db.one(*stored.drop_home(number(site.people["fan0"].id)))
     photo = await photograph(site.db)
     for calls in count():
         await put_back(site.db, photo)

@@ -16,7 +16,7 @@ from store.client.database import Database
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.jobs.accounts import ACCOUNT_KINDS
 from tests.support.jobs.conversations import CONVERSATION_KINDS

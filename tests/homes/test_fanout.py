@@ -10,9 +10,11 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
-from store import events, follows, homes, jobs, keys
+from store import follows, jobs, keys
 from store.client.database import Database
+from store.events import log
 from store.homes import fanout
+from store.homes import stored as homes
 from store.homes.fanout import Delivery
 from store.ids import partition
 from store.settings import Settings
@@ -269,5 +271,5 @@ async def test_work_that_fails_for_a_while(services: Services, alice: Member, fa
     await work_off(services.db, worker)
     assert all(await reached(fans, post))
     assert all(await reached(fans, other))
-    logged = [event.post for event in await events.between(services.db, "0-0") if event.kind == "post"]
+    logged = [event.post for event in await log.between(services.db, "0-0") if event.kind == "post"]
     assert sorted(logged) == [number(post), number(other)]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from store import homes, keys
+from store import keys
 from store.client.database import Database
-from store.homes import fanout
+from store.homes import fanout, stored
 from store.homes.fanout import Delivery
 from store.ids import partition
 from store.keys.fields import HomeField
@@ -59,7 +59,7 @@ async def retract(db: Database, post: int) -> None:
 
 async def are_stored(db: Database, members: Sequence[int], posts: list[int]) -> bool:
     """Return whether the home of each member has these posts, newest first."""
-    return all([[entry.entity for entry in await homes.home(db, member)] == posts for member in members])
+    return all([[entry.entity for entry in await stored.home(db, member)] == posts for member in members])
 
 
 @pytest.mark.parametrize("atomic", [False, True])

@@ -12,10 +12,11 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.process.services import Services
-from store import homes, keys, posts
+from store import keys, posts
 from store.client.database import Command, Database
 from store.client.lua import SCRIPTS
 from store.homes import fanout
+from store.homes import stored as homes
 from store.homes.fanout import APPENDED, CHANGED, Delivery
 from store.ids import PARTITIONS, partition
 from store.posts import Draft

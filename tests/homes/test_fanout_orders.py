@@ -12,11 +12,12 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.process.services import Services
-from store import blocks, follows, homes
+from store import blocks, follows
 from store.client.database import Database
 from store.homes import fanout
+from store.homes import stored as homes
 from store.homes.fanout import Delivery
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.grouping import Grouping
 from tests.support.people import Member, crowd

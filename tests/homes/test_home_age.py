@@ -9,7 +9,8 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from resolvers.rules import ranking
-from store import homes, keys
+from store import keys
+from store.homes import stored
 from store.ids import first_of, instant, partition
 from store.keys.fields import StatusField, UserField
 from store.settings import Settings
@@ -49,7 +50,7 @@ async def published(site: Site, login: str, *, hours_ago: int, turn: int = 0) ->
         ("ZADD", keys.important_public(), ranking.score(instant(post)), post),
     )
     for home in owners:
-        await write_home(site.db, home, {*(e.entity for e in await homes.home(site.db, home)), post})
+        await write_home(site.db, home, {*(e.entity for e in await stored.home(site.db, home)), post})
     return f"status_{post:014x}"
 
 
@@ -77,8 +78,8 @@ async def test_older_entries_go_with_the_next_delivery(site: Site) -> None:
     young = await published(site, "one", hours_ago=23)
     new = await site.post("one")
     reader = number(site.people["reader"].id)
-    assert [entry.entity for entry in await homes.home(site.db, reader)] == [number(new), number(young)]
-    floor = await homes.floor(site.db, reader)
+    assert [entry.entity for entry in await stored.home(site.db, reader)] == [number(new), number(young)]
+    floor = await stored.floor(site.db, reader)
     assert floor is not None
     assert number(old) < floor < number(young)
     assert await pages(site.people["reader"]) == [[new, young]] * 4
@@ -91,7 +92,7 @@ async def test_older_entries_are_not_merged(site: Site) -> None:
     young = await published(site, "other", hours_ago=23)
     await site.follow("reader", "other")
     assert await pages(site.people["reader"]) == [[young]] * 4
-    await site.db.one(*homes.drop_home(number(site.people["reader"].id)))
+    await site.db.one(*stored.drop_home(number(site.people["reader"].id)))
     assert await pages(site.people["reader"]) == [[young]] * 4
     new = await site.post("other")
     assert await pages(site.people["reader"]) == [[new, young]] * 4
@@ -109,7 +110,7 @@ async def test_below_the_floor(site: Site) -> None:
     await published(site, "one", hours_ago=25)
     young = [await published(site, "one", hours_ago=23, turn=turn) for turn in range(3)]
     new = [await site.post("one") for _ in range(SIZE + SLACK)]
-    assert (await homes.floor(site.db, number(site.people["reader"].id)) or 0) >= number(young[-1])
+    assert (await stored.floor(site.db, number(site.people["reader"].id)) or 0) >= number(young[-1])
     assert await pages(site.people["reader"]) == [[*new[::-1], *young[::-1]]] * 4
 
 
@@ -122,7 +123,7 @@ async def test_big_authors(site: Site, worker: Worker) -> None:
     await work_off(site.db, worker)
     new = await site.post("one")
     for login in ("reader", "fan0"):
-        await site.db.one(*homes.drop_home(number(site.people[login].id)))
+        await site.db.one(*stored.drop_home(number(site.people[login].id)))
         assert await pages(site.people[login]) == [[new]] * 4
 
 

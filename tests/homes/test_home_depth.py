@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resolvers.process.services import Services
-from store import homes
+from store.homes import stored
 from store.settings import Settings
 from tests.support.home_pages import read, walk
 from tests.support.people import Member, shrunk
@@ -36,7 +36,7 @@ async def fill(site: Site, count: int, *logins: str) -> list[str]:
 
 
 async def floor(site: Site, login: str = "reader") -> int:
-    return await homes.floor(site.db, number(site.people[login].id)) or 0
+    return await stored.floor(site.db, number(site.people[login].id)) or 0
 
 
 async def test_down_to_the_first_post(site: Site) -> None:

@@ -9,8 +9,9 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from resolvers.upkeep import verify
-from store import follows, homes, posts
+from store import follows, posts
 from store.client.database import Database
+from store.homes import stored
 from store.posts import Draft
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
@@ -33,7 +34,7 @@ async def fill(author: Member, count: int, text: str = "post") -> list[str]:
 
 async def kept(member: Member, db: Database) -> list[str]:
     """Return the posts listed above the home's floor, newest first; all are statuses."""
-    return [f"status_{entry.entity:014x}" for entry in await homes.home(db, number(member.id))]
+    return [f"status_{entry.entity:014x}" for entry in await stored.home(db, number(member.id))]
 
 
 async def assert_clean(db: Database) -> None:
@@ -46,10 +47,10 @@ async def test_the_newest_are_kept(services: Services, alice: Member, bob: Membe
     await alice.follow(bob)
     made = await fill(bob, SIZE + SLACK)
     assert await kept(alice, services.db) == made[::-1]
-    assert await homes.floor(services.db, number(alice.id)) == 0
+    assert await stored.floor(services.db, number(alice.id)) == 0
     made += await fill(bob, 1)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
-    assert await homes.floor(services.db, number(alice.id)) == number(made[-SIZE - 1])
+    assert await stored.floor(services.db, number(alice.id)) == number(made[-SIZE - 1])
     made += await fill(alice, SLACK + 1)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
     await assert_clean(services.db)
@@ -71,7 +72,7 @@ async def test_a_late_delivery_below_the_floor(services: Services, alice: Member
     made = await fill(bob, SIZE + SLACK + 1)
     await work_off(services.db, worker)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
-    assert late not in {entry.entity for entry in await homes.home(services.db, number(alice.id))}
+    assert late not in {entry.entity for entry in await stored.home(services.db, number(alice.id))}
     await assert_clean(services.db)
 
 
@@ -102,7 +103,7 @@ async def test_a_follow_of_somebody_with_more_than_a_home(
     home = await kept(alice, services.db)
     assert home == made[: -len(home) - 1 : -1]
     assert SIZE <= len(home) <= SIZE + SLACK
-    assert await homes.floor(services.db, number(alice.id)) == number(made[-len(home) - 1])
+    assert await stored.floor(services.db, number(alice.id)) == number(made[-len(home) - 1])
     await assert_clean(services.db)
 
 

@@ -13,12 +13,13 @@ from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
-from store import follows, homes, keys, posts
+from store import follows, keys, posts
 from store.client.database import Database
+from store.homes import stored
 from store.ids import partition
 from store.keys.fields import HomeField
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.page_costs import cost
 from tests.support.people import Member, crowd, shrunk
@@ -40,17 +41,17 @@ def settings(settings: Settings) -> Settings:
 async def stay_away(db: Database, member: Member, days: int) -> int:
     """Have a member be away for some days; returns how many homes are then dropped."""
     me = number(member.id)
-    await db.one("ZADD", keys.active(partition(me)), homes.today() - days, me)
+    await db.one("ZADD", keys.active(partition(me)), stored.today() - days, me)
     return await build.let_go_idle(db)
 
 
 async def drop(db: Database, member: Member) -> None:
     """Drop a home at once."""
-    await db.one(*homes.drop_home(number(member.id)))
+    await db.one(*stored.drop_home(number(member.id)))
 
 
 async def is_there(db: Database, member: Member) -> bool:
-    return await homes.floor(db, number(member.id)) is not None
+    return await stored.floor(db, number(member.id)) is not None
 
 
 async def fill(alice: Member, bob: Member, carol: Member) -> None:
@@ -82,7 +83,7 @@ async def test_idle_homes_are_let_go_of(db: Database, alice: Member, bob: Member
 async def test_a_read_keeps_a_home(db: Database, alice: Member) -> None:
     """A member who reads their home is no longer idle."""
     me = number(alice.id)
-    await db.one("ZADD", keys.active(partition(me)), homes.today() - db.settings.home_idle_days, me)
+    await db.one("ZADD", keys.active(partition(me)), stored.today() - db.settings.home_idle_days, me)
     await alice.home()
     assert await build.let_go_idle(db) == 0
     assert await is_there(db, alice)
@@ -112,14 +113,14 @@ async def test_absent_building_and_empty(db: Database, alice: Member, bob: Membe
     """An empty home is written to. A home being built is written to, and the next read finishes building it."""
     await alice.follow(bob)
     assert await is_there(db, alice)
-    assert await homes.home(db, number(alice.id)) == []
+    assert await stored.home(db, number(alice.id)) == []
     old = await bob.post("old")
     await drop(db, alice)
-    assert await db.one(*homes.begin_home(number(alice.id))) is not None
+    assert await db.one(*stored.begin_home(number(alice.id))) is not None
     new = await bob.post("new")
-    assert [entry.entity for entry in await homes.home(db, number(alice.id))] == [number(new)]
+    assert [entry.entity for entry in await stored.home(db, number(alice.id))] == [number(new)]
     assert await alice.home() == [new, old]
-    assert await db.one(*homes.begin_home(number(alice.id))) is None
+    assert await db.one(*stored.begin_home(number(alice.id))) is None
     assert await db.one("HEXISTS", keys.home_state(number(alice.id)), HomeField.BUILDING) == 0
 
 
@@ -135,7 +136,7 @@ async def test_a_live_subscription(db: Database, alice: Member, bob: Member) -> 
         assert await stream.brief() == ("put", post)
         assert not await is_there(db, alice)
         assert await alice.home() == [post]
-        assert [entry.entity for entry in await homes.home(db, number(alice.id))] == [number(post)]
+        assert [entry.entity for entry in await stored.home(db, number(alice.id))] == [number(post)]
 
 
 async def test_a_builder_that_dies(services: Services, alice: Member, bob: Member, carol: Member) -> None:
@@ -229,10 +230,10 @@ async def test_what_happens_while_it_is_built(
 
         await turns.together(build.build(turns, me), write(), build.build(turns, me))
         await work_off(services.db, worker)
-        kept = await homes.home(services.db, me), await homes.sources(services.db, me)
+        kept = await stored.home(services.db, me), await stored.sources(services.db, me)
         assert await is_there(services.db, alice)
         await build.rebuild(services.db, me)
-        built = await homes.home(services.db, me), await homes.sources(services.db, me)
+        built = await stored.home(services.db, me), await stored.sources(services.db, me)
         assert kept == built, f"order {seed}"
 
 
@@ -241,13 +242,13 @@ async def test_a_home_let_go_of_while_it_is_built(db: Database, alice: Member, b
     await alice.follow(bob)
     old, me = await bob.post("old"), number(alice.id)
     await drop(db, alice)
-    begun = await db.one(*homes.begin_home(me))
+    begun = await db.one(*stored.begin_home(me))
     await drop(db, alice)
     await alice.unfollow(bob)
-    await db.one(*homes.begin_home(me))
-    assert await db.one(*homes.write_home(db, me, begun, [number(old)], [], 0)) == -1
+    await db.one(*stored.begin_home(me))
+    assert await db.one(*stored.write_home(db, me, begun, [number(old)], [], 0)) == -1
     assert await alice.home() == []
-    assert await homes.home(db, me) == []
+    assert await stored.home(db, me) == []
 
 
 async def test_a_home_of_many(services: Services, anonymous: Member, alice: Member, bob: Member) -> None:
@@ -265,5 +266,5 @@ async def test_a_home_of_many(services: Services, anonymous: Member, alice: Memb
     assert [edge["node"]["id"] for edge in page["edges"]] == wanted
     assert trips <= 12
     size = services.settings.home_size
-    assert len(await homes.home(services.db, me)) == size
+    assert len(await stored.home(services.db, me)) == size
     await empty(services.db)

@@ -12,7 +12,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from resolvers.upkeep import verify
-from store import homes
+from store.homes import stored
 from store.settings import Settings
 from tests.support.home_pages import read, seen, walk
 from tests.support.model.facts import SOON
@@ -67,7 +67,7 @@ async def check(life: Steps, *, thoroughly: bool) -> None:
         whole = await read(member, first=1000)
         wanted = [(line.post, line.place, list(line.sources)) for line in life.model.home(login)]
         life.same(f"home of {login}", [seen(edge) for edge in whole["edges"]], wanted)
-        assert len(await homes.home(life.db, number(member.id))) <= life.db.settings.home_size + SLACK
+        assert len(await stored.home(life.db, number(member.id))) <= life.db.settings.home_size + SLACK
         size = life.lot.randint(1, 7)
         for forward in (True, False) if thoroughly else ():
             pages = await walk(member, size, forward=forward)

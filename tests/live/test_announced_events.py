@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from resolvers.process.services import Services
-from store import events, keys
+from store import keys
 from store.client.database import Database
-from store.events import Content, Event
+from store.events import log as events
+from store.events.log import Content, Event
 from store.events.reader import Subscriber
 from tests.support.transport.live import until
 

@@ -14,7 +14,7 @@ from resolvers.process.services import Services
 from schema.execution.executor import SharedEvent
 from store import keys
 from store.client.database import Database
-from store.events import START, Event
+from store.events.log import START, Event
 from tests.support.people import Member
 from tests.support.transport.live import subscribed, until
 from tests.support.transport.site_live import STREAM, next_event

@@ -13,8 +13,8 @@ from aiohttp import ClientError
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from resolvers.reading import global_ids
-from store import events
 from store.client.database import Database
+from store.events import log as events
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.load import Load, friends

@@ -9,9 +9,10 @@ import pytest
 from resolvers.jobs.dispatch import perform
 from resolvers.jobs.step import Budget
 from resolvers.process.services import Services
-from store import events, keys
+from store import keys
 from store.client.database import Database
-from store.records import Job
+from store.events import log as events
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.stored import disconnect

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from resolvers.process.services import Services
-from store import events, keys
+from store import keys
 from store.client.database import Database
+from store.events import log as events
 from store.events.reader import Log, Subscriber
 from store.settings import Settings
 from tests.support.people import Member, make_private, shrunk

@@ -10,7 +10,7 @@ import pytest
 from resolvers import accounts
 from resolvers.process.services import Services
 from store.client.database import Database
-from store.events import CHANNEL
+from store.events.log import CHANNEL
 from tests.support.people import PASSWORD, Member, make_private
 from tests.support.transport.site_live import OWN_STREAM, SAMPLE, STREAM, listening
 from tests.support.transport.transports import TRANSPORTS, line

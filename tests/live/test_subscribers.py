@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from resolvers.process.services import Services
-from store import events, keys
+from store import keys
 from store.client.database import Database
+from store.events import log
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk
 from tests.support.transport.live import HOME, followers, puts, separate, subscribed, until, watching
@@ -61,7 +62,7 @@ async def test_events_are_no_requests(db: Database, services: Services, alice: M
     async with watching(alice, db) as stream:
         await until(lambda: followers(services, alice))
         for i in range(20):
-            await events.append(db, f"delete:{i}", "delete", number(alice.id), post=i)
+            await log.append(db, f"delete:{i}", "delete", number(alice.id), post=i)
         for _ in range(20):
             assert (await stream.brief())[0] == "removed"
 

@@ -11,9 +11,9 @@ import pytest
 
 import schema
 from benchmarks.versus import graph, homes, plots, queries
-from store import homes as stored_homes
 from store import keys
 from store.client.database import Database
+from store.homes import stored as stored_homes
 from store.settings import Settings
 from tests.support.people import Member
 from tests.support.work import number

@@ -10,7 +10,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import verify
 from store.client.database import Database
-from store.media import Media
+from store.media.objects import Media
 from store.settings import Settings
 from tests.support.damage.exceptions import NEVER_STORED, NOT_FOUND, NOT_HEALED, Rows, is_in
 from tests.support.damage.generated import KINDS

@@ -20,8 +20,9 @@ from resolvers.upkeep import verify
 from resolvers.upkeep.importing import messages
 from resolvers.upkeep.importing import network as imports
 from resolvers.upkeep.importing.network import Network
-from store import account_names, accounts, conversations, follows, jobs, keys, posts, timelines
+from store import account_names, accounts, follows, jobs, keys, posts, timelines
 from store.client.database import Database
+from store.conversations import messages as conversations
 from store.secret import Secret
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents

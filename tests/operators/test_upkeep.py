@@ -7,8 +7,9 @@ from unittest.mock import ANY
 
 import pytest
 
-from store import homes, keys
+from store import keys
 from store.client.database import Database
+from store.homes import stored as homes
 from store.ids import partition
 from tests.support.people import Member, sign_up
 from tests.support.servers.processes import opened, perch, run, visiting

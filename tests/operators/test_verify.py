@@ -12,9 +12,10 @@ from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
-from store import homes, jobs, keys, posts
+from store import jobs, keys, posts
 from store.client.database import Database
 from store.credentials.records import Role
+from store.homes import stored
 from store.keys.fields import ReportField
 from store.posts import Draft
 from store.settings import Settings
@@ -70,7 +71,7 @@ async def site(anonymous: Member, db: Database) -> Site:
     await groups.act(ben, "inviteToGroup", club, dan)
     note = await ben.post("a note", groupId=group)
     ids += [group, note, await cat.repost(note), club]
-    await db.ask(*(homes.trim_home(db, number(member.id)) for member in (ann, ben)))
+    await db.ask(*(stored.trim_home(db, number(member.id)) for member in (ann, ben)))
     return Site(*map(number, ids), *await _moderated(db, ann, ben, cat, dan))
 
 
@@ -207,7 +208,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
     assert await verify.repair(db, report.findings)
     assert not await db.one("EXISTS", keys.home(site.ann))
     await build.read(db, site.ann)
-    assert {post, site.word} <= {entry.entity for entry in await homes.home(db, site.ann)}
+    assert {post, site.word} <= {entry.entity for entry in await stored.home(db, site.ann)}
     assert (await look(db)).clean
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from store import media
+from store.media import objects
 from tests.support.servers.s3 import S3Server, new_server
 
 
@@ -39,4 +39,4 @@ def media_store(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request to an S3 server is tried once."""
-    monkeypatch.setattr(media, "RETRIES", 0)
+    monkeypatch.setattr(objects, "RETRIES", 0)

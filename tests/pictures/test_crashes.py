@@ -15,7 +15,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store.client.database import Command, Database
-from store.media import Form, Media
+from store.media.objects import Form, Media
 from store.pictures import uploads
 from store.settings import Settings
 from store.upkeep import objects as stored

@@ -10,7 +10,7 @@ import pytest
 from resolvers.rules import links
 from resolvers.rules.links import Link
 from store.client.database import Database
-from store.media import Form
+from store.media.objects import Form
 from tests.support.conversations import start
 from tests.support.people import PASSWORD, SECRET, Member
 from tests.support.pictures import content, objects, pictures, ready_picture, status_of

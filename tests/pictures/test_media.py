@@ -12,7 +12,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store import jobs
 from store.client.database import Database
-from store.media import Form, Media, MediaMissing
+from store.media.objects import Form, Media, MediaMissing
 from store.pictures import uploads
 from store.settings import Settings
 from tests.support.people import Member, shrunk

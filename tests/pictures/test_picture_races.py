@@ -6,10 +6,10 @@ import asyncio
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from store import conversations as stored
 from store import keys
 from store.client.database import Database
-from store.conversations import Draft
+from store.conversations import messages as stored
+from store.conversations.messages import Draft
 from store.pictures import images
 from store.pictures.images import Wanted
 from tests.support.conversations import start

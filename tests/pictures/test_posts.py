@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.process.services import Services
 from store.client.database import Database
-from store.media import Form
+from store.media.objects import Form
 from store.settings import Settings
 from tests.support.conversations import start
 from tests.support.exports.archives import export

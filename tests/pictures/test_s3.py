@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from store import media
-from store.media import Form, Media, MediaUnavailable
+from store.media import objects
+from store.media.objects import Form, Media, MediaUnavailable
 from store.settings import Settings
 from tests.support.people import shrunk
 from tests.support.servers.s3 import S3Server
@@ -19,7 +19,7 @@ async def test_silence(settings: Settings, s3: S3Server, impatient: None, monkey
     """A server that does not answer counts as away after its time, and takes objects again when it answers."""
     bucket = shrunk(settings, media_store=s3.store())
     with monkeypatch.context() as changed, s3.silent():
-        changed.setattr(media, "REQUEST_SECONDS", 0.5)
+        changed.setattr(objects, "REQUEST_SECONDS", 0.5)
         with pytest.raises(MediaUnavailable):
             await Media(bucket).put(NAME, Form.LARGE, io.BytesIO(b"x"))
     store = Media(bucket)

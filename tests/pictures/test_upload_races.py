@@ -14,7 +14,7 @@ from resolvers.jobs.worker import Worker
 from store import keys
 from store.client.database import Database
 from store.pictures import uploads
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.uploads import announce, drawn, objects, sent, upload_of

@@ -15,7 +15,7 @@ from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.ids import first_of
-from store.media import Form
+from store.media.objects import Form
 from store.pictures import uploads
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk

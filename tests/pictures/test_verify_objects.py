@@ -16,7 +16,7 @@ from resolvers.upkeep.invariants import objects as checks
 from store import keys
 from store.client.database import Database
 from store.layout import versions
-from store.media import PARTIAL, Form
+from store.media.objects import PARTIAL, Form
 from store.pictures import uploads
 from store.settings import Settings
 from store.upkeep import objects as stored

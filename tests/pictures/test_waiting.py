@@ -14,7 +14,7 @@ from store import keys
 from store.client.database import Database
 from store.ids import partition
 from store.limits import windows
-from store.media import Media
+from store.media.objects import Media
 from store.pictures import originals, uploads
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk

@@ -12,7 +12,7 @@ from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store import posts
 from store.client.database import Database
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.transport.live import watching

@@ -9,7 +9,7 @@ import pytest
 from store import keys, posts
 from store.client.database import Database
 from store.posts import Draft
-from store.records import Location
+from store.records.posts import Location
 from tests.support.people import Member, contents
 from tests.support.probes.posts import delete
 from tests.support.work import number

@@ -11,7 +11,7 @@ from resolvers.process.services import Services
 from store import keys, posts
 from store.client.database import Database
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.probes.posts import delete, hide, profile, public, unhide
 from tests.support.stored import exist

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from resolvers.jobs import dispatch, rescoring
+from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
-from resolvers.jobs.worker import Worker
+from resolvers.jobs.worker import Worker, rescore
 from resolvers.process.services import Services
 from resolvers.rules import ranking
 from store import importance, keys, posts
@@ -70,11 +70,11 @@ async def test_at_most_once_a_second(db: Database, alice: Member, bob: Member) -
     assert 0 < first - int(seconds) * 1000 - int(microseconds) / 1000 <= 1000
     await alice.do("like", postId=identity)
     assert await due(db, post) == first
-    assert await rescoring.run_once(db) == 0
+    assert await rescore(db) == 0
     stored, wanted = await score(db, post)
     assert stored < wanted
     await a_second_passes(db, post)
-    assert await rescoring.run_once(db) == 1
+    assert await rescore(db) == 1
     stored, wanted = await score(db, post)
     assert stored == wanted
     assert await due(db, post) is None
@@ -107,7 +107,7 @@ async def test_every_change_of_numbers(db: Database, alice: Member, bob: Member)
         await change()
         assert (await due(db, post) is not None) is counts
         await a_second_passes(db, post)
-        await rescoring.run_once(db)
+        await rescore(db)
         assert await due(db, post) is None
         stored, wanted = await score(db, post)
         assert stored == wanted
@@ -138,7 +138,7 @@ async def test_a_worker_that_dies(db: Database, alice: Member, bob: Member) -> N
     await importance.finish(db, [Due(post, taken[0].lease - 1)])
     assert await due(db, post) is not None
     await a_second_passes(db, post)
-    await rescoring.run_once(db)
+    await rescore(db)
     stored, wanted = await score(db, post)
     assert stored == wanted
 
@@ -151,14 +151,14 @@ async def test_the_best_are_kept(db: Database, alice: Member, bob: Member, key: 
     assert await ranked(db, key) == ids[:0:-1]
     await bob.do("like", postId=made[0])
     await a_second_passes(db, ids[0])
-    await rescoring.run_once(db)
+    await rescore(db)
     assert await ranked(db, key) == [ids[0], ids[3], ids[2]]
     for i in range(LISTED):
         await alice.post(f"later {i} #tea")
     assert ids[0] not in await ranked(db, key)
     await bob.do("like", postId=made[1])
     await a_second_passes(db, ids[1])
-    await rescoring.run_once(db)
+    await rescore(db)
     assert ids[1] not in await ranked(db, key)
 
 
@@ -169,7 +169,7 @@ async def test_a_deleted_post(db: Database, alice: Member, bob: Member) -> None:
     await alice.do("deletePost", postId=identity)
     assert await ranked(db, PUBLIC) == await ranked(db, TAG) == []
     await a_second_passes(db, post)
-    assert await rescoring.run_once(db) == 1
+    assert await rescore(db) == 1
     assert await ranked(db, PUBLIC) == await ranked(db, TAG) == []
     assert not await find(db, "rescore:*")
 
@@ -190,7 +190,7 @@ async def test_a_delivery_done_again(services: Services, alice: Member, bob: Mem
     await dispatch.perform(services.db, job, Budget(9))
     await bob.do("like", postId=f"status_{post:014x}")
     await a_second_passes(services.db, post)
-    await rescoring.run_once(services.db)
+    await rescore(services.db)
     before = await score(services.db, post)
     await work_off(services.db, worker)
     assert await score(services.db, post) == before

@@ -12,10 +12,11 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
-from store import accounts, blocks, follows, homes, keys
+from store import accounts, blocks, follows, keys
 from store.client.database import Database
+from store.homes import stored
 from store.keys.fields import UserField
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.people import Member, make_private
 from tests.support.work import number, photograph, put_back, waiting, work_off
 
@@ -192,9 +193,9 @@ async def test_an_approval_of_what_was_withdrawn(
     post = number(await bob.post("for friends"))
     # One server trusts the list of followers. On a cluster, the delivery also asks alice's side, which has no follow.
     delivered = [] if db.is_cluster else [post]
-    assert [entry.entity for entry in await homes.home(db, follower)] == delivered  # though alice does not see it
+    assert [entry.entity for entry in await stored.home(db, follower)] == delivered  # though alice does not see it
     await dispatch.finish(db, approval)
-    assert await homes.home(db, follower) == []
+    assert await stored.home(db, follower) == []
     await dispatch.finish(db, withdrawal)
     assert await _sides(db, follower, member) == ""
-    assert await homes.home(db, follower) == []
+    assert await stored.home(db, follower) == []

@@ -14,7 +14,7 @@ from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store.client.database import Database
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.pair import ACTS, Pair
 from tests.support.people import Member
 from tests.support.scene import assert_agreed

@@ -10,7 +10,7 @@ from resolvers.process.services import Services
 from store import accounts, blocks, follows, posts
 from store.client.database import Database
 from store.keys.fields import UserField
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.racing import (

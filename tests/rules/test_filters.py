@@ -12,7 +12,7 @@ from resolvers.rules.filters import BOXES_MOST, FOLLOW_MOST, TRACK_MOST, Facts, 
 from resolvers.rules.matching import BoxIndex, Filters, PhraseIndex
 from resolvers.rules.places import Box
 from resolvers.rules.words import phrase_of, words_of
-from store.records import Location
+from store.records.posts import Location
 
 
 @dataclass

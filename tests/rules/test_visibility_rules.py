@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from resolvers.rules.visibility import UNSEEN, Permissions, Sight, permissions, seen, sees, timeline
-from store.records import NO_RELATIONSHIP, Comment, Relationship, Repost, Status, User
+from store.records.members import NO_RELATIONSHIP, Relationship, User
+from store.records.posts import Comment, Repost, Status
 from tests.support.visibility.sights import (
     CELLS,
     LISTS,

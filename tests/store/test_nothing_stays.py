@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
-from store import events
 from store.client.database import Database
-from store.events import Content
+from store.events import log
+from store.events.log import Content
 from tests.support.moderation.acts import appoint
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.work import work_off
@@ -38,9 +38,9 @@ async def test_the_event_log_only_names(db: Database, services: Services, alice:
     """The event log has no text and no place of a post, even while the post exists."""
     await post(alice)
     assert [entry for entry in await kept(db, WORDS) if entry.startswith("events:")] == []
-    (event,) = await events.between(db, events.START)
+    (event,) = await log.between(db, log.START)
     assert event.content is None
-    (event,) = await events.with_content(db, [event])
+    (event,) = await log.with_content(db, [event])
     assert event.content == Content("A quagga at #quaggatown", "12.3456789", "-98.7654321")
 
 

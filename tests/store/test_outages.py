@@ -13,11 +13,12 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from resolvers.upkeep import verify
-from store import homes, jobs, keys
+from store import jobs, keys
 from store.client import database
 from store.client.caching import cache
 from store.client.connection import connect
 from store.client.database import Database, Unavailable
+from store.homes import stored
 from store.settings import Settings
 from tests.support.people import PASSWORD, USER_ERRORS, Member, contents, mutation_text, shrunk, sign_up
 from tests.support.servers.outages import REFUSING, SILENCED, outage
@@ -203,7 +204,7 @@ async def test_the_home_of_who_was_away(
     mine, theirs = await alice.post("mine"), [await bob.post(f"post {i}") for i in range(3)]
     theirs.append(reposted := await carol.post("reposted"))
     await bob.repost(reposted)
-    await db.one(*homes.drop_home(number(alice.id)))
+    await db.one(*stored.drop_home(number(alice.id)))
     async with outage(state, settings.redis_url):
         assert await alice.home() == [*reversed(theirs), mine]
         assert await alice.home("first: 2") == [*reversed(theirs)][:2]
@@ -242,7 +243,7 @@ async def test_who_connects_while_it_is_busy(settings: Settings, alice: Member) 
 async def test_a_live_home(settings: Settings, db: Database, alice: Member, bob: Member, state: str) -> None:
     """A live home begins while the store accepts no writes, and delivers the posts that come afterwards."""
     await alice.follow(bob)
-    await db.one(*homes.drop_home(number(alice.id)))
+    await db.one(*stored.drop_home(number(alice.id)))
     async with AsyncExitStack() as stack:
         async with outage(state, settings.redis_url):
             stream = await stack.enter_async_context(watching(alice, db))

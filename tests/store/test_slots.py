@@ -11,17 +11,17 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from resolvers.homes import build
-from resolvers.jobs import rescoring
-from resolvers.jobs.worker import Worker
+from resolvers.jobs.worker import Worker, rescore
 from resolvers.process.services import Services
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep import trimming, verify
 from resolvers.upkeep.importing import account
-from store import big_authors, homes, jobs, keys, notifications, posts, promotions, search
+from store import big_authors, jobs, keys, notifications, posts, promotions, search
 from store.client.database import Database
 from store.client.lua import SCRIPTS
 from store.conversations import log as message_log
 from store.embedded import attach
+from store.homes import stored as homes
 from store.ids import partition
 from store.keys.fields import StatusField
 from store.layout import hashtags, likes, versions
@@ -121,7 +121,7 @@ async def write(db: Database, alice: Member, bob: Member) -> Archive:
     for mutation in ("pinPost", "unpinPost"):
         await alice.do(mutation, postId=post)
     await db.one("ZADD", keys.rescore(partition(number(post))), 0, number(post))
-    assert await rescoring.run_once(db)
+    assert await rescore(db)
     await alice.do("markNotificationsRead")
     await bob.do("deleteComment", commentId=remark["comment"]["id"])
     await alice.do("deletePost", postId=post)

@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Database
 from store.ids import partition
 from store.keys.fields import ImageField
-from store.media import Form
+from store.media.objects import Form
 from store.records.pictures import UploadState
 from tests.support.people import Member
 from tests.support.work import number

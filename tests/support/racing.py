@@ -11,7 +11,7 @@ from store import accounts, follows, likes_and_comments, posts
 from store.client.database import Database, MemberGone
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.scene import Scene
 from tests.support.work import EFFORT
 

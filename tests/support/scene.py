@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from resolvers.upkeep import verify
-from store import follows, homes, posts, timelines
+from store import follows, posts, timelines
 from store.client.database import Database
-from store.homes import bounds
+from store.homes import bounds, stored
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.model import facts as model
 from tests.support.people import Member, sign_up
 from tests.support.work import number
@@ -86,4 +86,4 @@ async def assert_agreed(db: Database, members: list[int]) -> None:
         following = [str(followed) for followed in await follows.following(db, member)]
         lines = model.home(str(member), following, facts, bounds.lift(db))
         wanted = [(line.post, line.place) for line in lines]
-        assert [(entry.entity, entry.place) for entry in await homes.home(db, member)] == wanted
+        assert [(entry.entity, entry.place) for entry in await stored.home(db, member)] == wanted

@@ -13,7 +13,8 @@ import redis.asyncio as redis
 from resolvers.jobs.worker import Worker
 from store import jobs, keys
 from store.client.database import Command, Database
-from store.records import Job, read_pairs
+from store.records.jobs import Job
+from store.records.lists import read_pairs
 from store.settings import Settings
 from tests.support.stored import find, is_marker
 

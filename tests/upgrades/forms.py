@@ -10,7 +10,7 @@ from typing import Any
 
 from store.keys import fields
 from store.keys.table import described
-from store.records import Job
+from store.records.jobs import Job
 
 FIELDS = {
     value

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from store.client.database import Command, Database
-from store.media import Form
+from store.media.objects import Form
 from tests.support.people import Member
 from tests.support.stored import find
 

@@ -9,8 +9,9 @@ import pytest
 from resolvers.process.services import Services
 from resolvers.upkeep import migrate
 from resolvers.upkeep.progress import bar
-from store import events, keys
+from store import keys
 from store.client.database import Database
+from store.events import log as events
 from store.layout import event_contents
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk

@@ -21,7 +21,7 @@ from resolvers.jobs.worker import Worker
 from store.client.database import Database
 from store.credentials.records import Role
 from store.layout import versions
-from store.records import Job
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.upgrades import forms, stores

@@ -13,7 +13,7 @@ from store import keys
 from store.client.database import Database
 from store.conversations.records import Conversation, Message, Participant
 from store.groups.records import GroupKind
-from store.records import NO_RELATIONSHIP, Relationship, User
+from store.records.members import NO_RELATIONSHIP, Relationship, User
 from tests.rules.test_visibility_rules import RELATIONSHIPS
 from tests.support import conversations
 from tests.support.groups import create, let_in

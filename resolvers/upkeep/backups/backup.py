@@ -22,7 +22,7 @@ from resolvers.upkeep.backups.file import LEAST_SECRET, Record, Writer
 from resolvers.upkeep.commands import Answer, Show, UpkeepRefused
 from store.client.database import Database, Unavailable
 from store.layout import versions
-from store.media import PARTIAL, Form, MediaMissing, MediaUnavailable
+from store.media.objects import PARTIAL, Form, MediaMissing, MediaUnavailable
 from store.upkeep import scanning
 from store.upkeep.copying import kept, moving
 from store.upkeep.copying.moving import Source

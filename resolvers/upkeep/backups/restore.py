@@ -12,7 +12,7 @@ from resolvers.upkeep.backups.file import Reader, Record, Unreadable
 from resolvers.upkeep.commands import Answer, Show, UpkeepRefused
 from store.client.database import Database
 from store.layout import processes, versions
-from store.media import Form, MediaUnavailable
+from store.media.objects import Form, MediaUnavailable
 from store.upkeep.copying import kept, moving
 from store.upkeep.copying.moving import Value
 

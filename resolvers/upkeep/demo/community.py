@@ -22,9 +22,10 @@ from resolvers.upkeep.demo import moderation
 from resolvers.upkeep.demo import pictures as demo_pictures
 from resolvers.upkeep.demo.groups import Club
 from resolvers.upkeep.demo.moderation import Complaint
-from store import accounts, conversations, follows, likes_and_comments, posts
+from store import accounts, follows, likes_and_comments, posts
 from store.client.database import Database
 from store.conversations import entries
+from store.conversations import messages as conversations
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft

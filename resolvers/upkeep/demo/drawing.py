@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from resolvers.imaging import forms
 from resolvers.jobs import dispatch
 from store.client.database import Database
-from store.media import Form
+from store.media.objects import Form
 from store.pictures import uploads
 from store.pictures.uploads import Processed, UploadDraft
 from store.records.pictures import UploadPurpose

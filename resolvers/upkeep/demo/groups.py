@@ -13,7 +13,7 @@ from store.groups import changes, membership
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 
 
 @dataclass(frozen=True, slots=True)

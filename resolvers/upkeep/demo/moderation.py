@@ -13,7 +13,7 @@ from store.credentials.records import Role
 from store.moderation import reports
 from store.moderation.records import RANKS, ModerationActKind, ReportAction, ReportReason, Subject
 from store.moderation.reports import Decision, ReportDraft
-from store.records import Status
+from store.records.posts import Status
 
 LOOKED_AT = 10  # newest posts of a member among which the reported status is
 

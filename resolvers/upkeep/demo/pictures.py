@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.upkeep.demo import drawing
-from store import accounts, conversations
+from store import accounts
 from store.client.database import Database
-from store.conversations import Draft
+from store.conversations import messages
+from store.conversations.messages import Draft
 from store.pictures import images
 from store.pictures.images import Wanted
 from store.records.pictures import UploadPurpose
@@ -44,10 +45,10 @@ async def wanted(db: Database, author: int, alts: Sequence[str]) -> tuple[Wanted
 async def send(db: Database, ids: Mapping[str, int], people: Sequence[str], alt: str) -> None:
     """Have the first of some people send the others a picture, in the conversation that they have."""
     members = [ids[login] for login in people]
-    (talk,) = await db.ask(conversations.of_members_command(members))
+    (talk,) = await db.ask(messages.of_members_command(members))
     image = await drawing.add(db, members[0], UploadPurpose.MESSAGE, await drawing.drawing(alt))
     reservation = await images.reserve(db, members[0], int(talk), [Wanted(image, alt)])
-    sent = await conversations.send(db, int(talk), Draft(members[0], "", members[1:], reservation=reservation))
+    sent = await messages.send(db, int(talk), Draft(members[0], "", members[1:], reservation=reservation))
     for job in (sent.job, reservation.job):
         if job:
             await dispatch.finish(db, job)

@@ -25,7 +25,7 @@ from store import account_names, accounts, pins
 from store.client.database import Database
 from store.ids import instant
 from store.keys.fields import CredentialsField, UserField
-from store.records import Job
+from store.records.jobs import Job
 from store.secret import Secret
 from store.upkeep.copying import imports as stored
 from store.upkeep.copying import restoring

@@ -19,7 +19,8 @@ from resolvers.rules import places
 from resolvers.rules.text import hashtags, is_login, normalise
 from resolvers.upkeep.importing.network import ImportRefused
 from store.ids import made_at, partition
-from store.records import Location, MessageAudience
+from store.records.members import MessageAudience
+from store.records.posts import Location
 from store.settings import Settings
 from store.upkeep.copying.restoring import RestoredPost
 

@@ -17,7 +17,7 @@ from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind
 from store.keys.fields import GroupField
 from store.posts import Draft, create_command
-from store.records import Job
+from store.records.jobs import Job
 
 BATCH = 500  # members or posts per round trip
 POSTS = 10  # of each group, by its owner and members in turn

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from resolvers.jobs.conversations import update
 from resolvers.jobs.step import Budget
 from resolvers.operation.inputs import batches
-from store import conversations, jobs
+from store import jobs
 from store.client.database import Command, Database
-from store.conversations import Draft
+from store.conversations import messages
+from store.conversations.messages import Draft
 from store.upkeep.copying import imports as stored
 
 BATCH = 100  # Conversations per round trip.
@@ -44,8 +45,8 @@ async def create(db: Database, dealt: Dealt, members: Mapping[str, int], progres
         for pair, count in zip(pairs, done, strict=True):
             ids = [members[login] for login in pair]
             drafts = [Draft(members[sender], text, ids) for sender, text in dealt[pair][count:]]
-            commands += [conversations.start_command(ids, draft) for draft in drafts]
-        made = [conversations.read_sent(reply) for reply in await db.ask(*commands)]
+            commands += [messages.start_command(ids, draft) for draft in drafts]
+        made = [messages.read_sent(reply) for reply in await db.ask(*commands)]
         written = [sent.job for sent in made if sent.job]
         touched = {int(str(job.body["conversation"])) for job in written}
         await asyncio.gather(*(update(db, conversation, Budget(float("inf"))) for conversation in touched))

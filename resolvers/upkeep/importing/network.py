@@ -32,7 +32,7 @@ from store.hashtags import count_uses
 from store.ids import instant
 from store.pictures.images import Wanted
 from store.posts import Draft
-from store.records import Job, read_job
+from store.records.jobs import Job, read_job
 from store.records.pictures import UploadPurpose
 from store.secret import Secret
 from store.settings import Settings

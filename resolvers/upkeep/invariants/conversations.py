@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding
-from store import conversations as live
 from store.client.database import Database
+from store.conversations import messages as live
 from store.conversations.records import Participant, State
 from store.upkeep import conversations as stored
 from store.upkeep.conversations import Entry, Stored

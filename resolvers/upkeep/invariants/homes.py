@@ -12,7 +12,7 @@ from resolvers.rules.merging import Added, Home
 from resolvers.upkeep.invariants.findings import Finding
 from store import big_authors
 from store.client.database import Command, Database
-from store.homes import drop_home, touch_home
+from store.homes.stored import drop_home, touch_home
 from store.upkeep import homes
 from store.upkeep.homes import HomeContent, HomeFacts
 from store.upkeep.kinds import Kind, existing

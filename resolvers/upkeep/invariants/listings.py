@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from resolvers.rules import ranking
 from resolvers.upkeep.invariants.findings import Finding
 from store.client.database import Database
-from store.records import Post, is_plain_repost
+from store.records.posts import Post, is_plain_repost
 from store.upkeep import timelines
 from store.upkeep.kinds import Kind
 from store.upkeep.timelines import Coverage, Timeline

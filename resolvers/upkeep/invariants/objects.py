@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from resolvers.upkeep.invariants.findings import Finding
 from store.client.database import Database
-from store.media import Form
+from store.media.objects import Form
 from store.pictures.uploads import Upload, remove_command
 from store.records.pictures import UploadState
 from store.upkeep import objects as stored

@@ -1,4 +1,4 @@
-"""Invariants of posts: counters, and author profiles that list them."""
+"""Invariants of posts: counters, the author profiles that list them, and pins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from resolvers.upkeep.invariants import listings
 from resolvers.upkeep.invariants.findings import Finding
 from store.client.database import Database
+from store.pins import unpin_command
+from store.records.posts import is_plain_repost
 from store.upkeep import counters
 from store.upkeep import posts as stored
 from store.upkeep.kinds import Kind
@@ -60,4 +62,17 @@ async def reposted(db: Database, members: Sequence[int]) -> list[Finding]:
         Finding(entry.key, f"{entry.repost} of {entry.original} is none", [stored.remove_from_reposted(entry)])
         for entry in await stored.reposted(db, members)
         if not entry.exists
+    ]
+
+
+async def pinned(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each pin names a status or quote that exists and is the member's own; two round trips."""
+    return [
+        Finding(
+            pin.key,
+            f"pins {pin.pinned}, which is no status or quote of theirs",
+            [unpin_command(pin.pinned, pin.member)],
+        )
+        for pin in await stored.pins(db, members)
+        if pin.post is None or pin.post.author != pin.member or is_plain_repost(pin.post)
     ]

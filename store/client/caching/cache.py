@@ -45,8 +45,8 @@ from store.client.caching.values import (
 )
 from store.client.connection import connect
 from store.client.metering import METER
-from store.client.nodes.slots import key_of, tag_of
 from store.client.outages import Unavailable
+from store.client.slots import key_of, tag_of
 
 _MARKER = "slot"  # The kind of the key that marks a slot.
 

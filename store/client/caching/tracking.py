@@ -14,8 +14,8 @@ from store import keys
 from store.client.breaker import CircuitBreaker
 from store.client.caching.values import Changed, Owner, Reading, hand_out
 from store.client.connection import Commands, RedisConnection
-from store.client.nodes.slots import key_of, tag_of
 from store.client.outages import Redirected, Unavailable
+from store.client.slots import key_of, tag_of
 
 PRESENT = "1"  # The value of each marker.
 

@@ -12,8 +12,8 @@ from redis.asyncio.connection import AbstractConnection
 from store.client.lua import SCRIPTS
 from store.client.nodes.cluster import Cluster
 from store.client.nodes.one import LOST, Node
-from store.client.nodes.slots import tag_of
 from store.client.outages import Unavailable
+from store.client.slots import tag_of
 from store.settings import Settings
 from store.settings.urls import addresses
 

@@ -19,9 +19,9 @@ from store.client.breaker import NotConnected
 from store.client.lua import GUARDED
 from store.client.nodes import topology
 from store.client.nodes.one import LOST, REPLY_SECONDS, Node
-from store.client.nodes.slots import SLOTS, key_of, only_reads, slot_of, tag_of
 from store.client.nodes.topology import Address, Topology
 from store.client.outages import Lost, Redirected, Unavailable, lost
+from store.client.slots import SLOTS, key_of, only_reads, slot_of, tag_of
 
 Command = tuple[Any, ...]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from store.client.nodes.slots import SLOTS
+from store.client.slots import SLOTS
 
 Address = tuple[str, int]  # host and port
 

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from store import account_names, accounts, conversations, jobs, keys
+from store import account_names, accounts, jobs, keys
 from store.client.database import Database, script
+from store.conversations import messages
 from store.ids import PARTITIONS
 from store.posts import Draft, create_command
 from store.public_timelines import list_command
-from store.records import Job, read_pairs
+from store.records.jobs import Job
+from store.records.lists import read_pairs
 from store.secret import Secret
 
 
@@ -77,8 +79,8 @@ async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[Draft
 
 async def message_counts(db: Database, sets: Sequence[Sequence[int]]) -> list[int]:
     """Return how many messages the conversation of each set of members has, 0 without one. Two round trips."""
-    found = await db.ask(*map(conversations.of_members_command, sets))
-    listed = [conversations.messages_list(int(one)) for one in found if one]
+    found = await db.ask(*map(messages.of_members_command, sets))
+    listed = [messages.messages_list(int(one)) for one in found if one]
     counts = iter(await db.ask(*(("ZCARD", key) for key in listed)))
     return [int(next(counts)) if one else 0 for one in found]
 

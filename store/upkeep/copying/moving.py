@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 from store.client.connection import RedisConnection, connect
 from store.client.database import Command, Database, Unavailable
 from store.client.nodes.one import Node
-from store.records import read_pairs
+from store.records.lists import read_pairs
 
 SCANNED = 500  # COUNT: keys scanned per step
 BATCH_BYTES = 4 << 20  # bytes of values restored per round trip

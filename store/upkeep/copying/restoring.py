@@ -7,7 +7,7 @@ from msgspec import Struct
 from store import jobs, keys, posts, replies
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.records import Location, write_hashtags
+from store.records.posts import Location, write_hashtags
 from store.replies import Reply
 
 DELETION = "delete_account"  # kind of the job that removes what a deleted member has left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from store import keys
-from store.conversations import digest_of
+from store.conversations.messages import digest_of
 from store.ids import partition
 from store.keys.fields import ConversationField
 from tests.support.damage.site import GHOST, Damage, Site

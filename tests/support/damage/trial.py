@@ -12,8 +12,8 @@ from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
-from store import homes
 from store.client.database import Database
+from store.homes import stored
 from store.keys.table import Described
 from tests.support.damage.generated import Damage, content, damages
 from tests.support.damage.village import Village
@@ -130,7 +130,7 @@ class Trial:
         found = {}
         for key in keys:
             await build.read(self._db, member := int(key.rpartition(":")[2]))
-            found[key] = await homes.home(self._db, member)
+            found[key] = await stored.home(self._db, member)
         return found
 
     async def _put_back(self) -> None:

@@ -9,7 +9,7 @@ from store.client.database import Database
 from store.keys.fields import CredentialsField, UserField
 from store.mail import tokens
 from store.mail.letters import Letter, Link, MailKind
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.scene import Scene
 
 

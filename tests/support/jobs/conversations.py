@@ -5,60 +5,61 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from resolvers.jobs import dispatch
-from store import blocks, conversations
+from store import blocks
 from store.client.database import Database
-from store.conversations import Draft, entries, log
-from store.records import Job
+from store.conversations import entries, log, messages
+from store.conversations.messages import Draft
+from store.records.jobs import Job
 from tests.support.scene import Scene
 
 
 async def _talk(db: Database, s: Scene, *, size: int = 3) -> tuple[int, int]:
     """Have a conversation, which ben reads and follows live; returns it and its last message, by cat."""
     members = [s.ben, s.cat, s.ann][:size]
-    began = await conversations.start(db, members, Draft(s.cat, "hello", members))
+    began = await messages.start(db, members, Draft(s.cat, "hello", members))
     assert began.job
     await dispatch.finish(db, began.job)
     await log.newest(db, s.ben)
-    (found,) = await db.ask(conversations.of_members_command(members))
+    (found,) = await db.ask(messages.of_members_command(members))
     await entries.mark_read(db, s.ben, int(found), began.message)
     return int(found), began.message
 
 
 async def _begin(db: Database, s: Scene) -> Job | None:
     await log.newest(db, s.ben)
-    sent = await conversations.start(db, [s.ann, s.ben, s.cat], Draft(s.ann, "hello", [s.ben, s.cat]))
+    sent = await messages.start(db, [s.ann, s.ben, s.cat], Draft(s.ann, "hello", [s.ben, s.cat]))
     return sent.job
 
 
 async def _send(db: Database, s: Scene) -> Job | None:
     talk, _ = await _talk(db, s)
-    return (await conversations.send(db, talk, Draft(s.cat, "more"))).job
+    return (await messages.send(db, talk, Draft(s.cat, "more"))).job
 
 
 async def _send_twice(db: Database, s: Scene) -> Job | None:
     # The job of the second message is done by somebody else, later or earlier.
     talk, _ = await _talk(db, s)
-    sent = await conversations.send(db, talk, Draft(s.cat, "more"))
-    await conversations.send(db, talk, Draft(s.ann, "and more"))
+    sent = await messages.send(db, talk, Draft(s.cat, "more"))
+    await messages.send(db, talk, Draft(s.ann, "and more"))
     return sent.job
 
 
 async def _delete(db: Database, s: Scene) -> Job | None:
     _, message = await _talk(db, s)
-    return await conversations.delete(db, message)
+    return await messages.delete(db, message)
 
 
 async def _leave(db: Database, s: Scene) -> Job | None:
     talk, _ = await _talk(db, s)
-    return await conversations.leave(db, talk, s.ben)
+    return await messages.leave(db, talk, s.ben)
 
 
 async def _end(db: Database, s: Scene) -> Job | None:
     talk, _ = await _talk(db, s, size=2)
-    job = await conversations.leave(db, talk, s.cat)
+    job = await messages.leave(db, talk, s.cat)
     assert job
     await dispatch.finish(db, job)
-    return await conversations.leave(db, talk, s.ben)
+    return await messages.leave(db, talk, s.ben)
 
 
 async def _block(db: Database, s: Scene) -> Job | None:
@@ -77,11 +78,11 @@ async def _unblock(db: Database, s: Scene) -> Job | None:
 
 async def _return(db: Database, s: Scene) -> Job | None:
     talk, _ = await _talk(db, s)
-    job = await conversations.leave(db, talk, s.ben)
+    job = await messages.leave(db, talk, s.ben)
     assert job
     await dispatch.finish(db, job)
     members = [s.ann, s.ben, s.cat]
-    return (await conversations.start(db, members, Draft(s.ann, "back", members))).job
+    return (await messages.start(db, members, Draft(s.ann, "back", members))).job
 
 
 CONVERSATION_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {

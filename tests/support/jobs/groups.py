@@ -12,7 +12,7 @@ from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.keys.fields import GroupField
 from store.posts import Draft
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.scene import Scene
 
 

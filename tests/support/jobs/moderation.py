@@ -16,7 +16,7 @@ from store.likes_and_comments import CommentDraft
 from store.moderation import log, reports
 from store.moderation.records import Act, Acting, ModerationActKind, ReportAction, ReportReason, Subject
 from store.moderation.reports import Decision, ReportDraft
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.scene import Scene
 
 RANK = 2  # of dan's role, an administrator

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from resolvers.jobs import dispatch
-from store import accounts, conversations, posts
+from store import accounts, posts
 from store.client.database import Database
-from store.conversations import Draft as Message
+from store.conversations import messages
+from store.conversations.messages import Draft as Message
 from store.conversations.records import Message as Sent
 from store.moderation import reports
 from store.moderation.records import ReportAction, ReportReason, Subject, write_messages
@@ -15,7 +16,8 @@ from store.moderation.reports import Decision, ReportDraft
 from store.pictures import images
 from store.pictures.images import Wanted
 from store.posts import Draft
-from store.records import Job, read_pairs
+from store.records.jobs import Job
+from store.records.lists import read_pairs
 from tests.support.pictures import ready
 from tests.support.scene import Scene
 
@@ -42,10 +44,10 @@ async def _replace(db: Database, s: Scene) -> Job | None:
 
 async def _talk(db: Database, s: Scene) -> int:
     members = [s.ben, s.cat]
-    began = await conversations.start(db, members, Message(s.ben, "hello", members))
+    began = await messages.start(db, members, Message(s.ben, "hello", members))
     assert began.job
     await dispatch.finish(db, began.job)
-    (found,) = await db.ask(conversations.of_members_command(members))
+    (found,) = await db.ask(messages.of_members_command(members))
     return int(found)
 
 
@@ -56,7 +58,7 @@ async def _reserve(db: Database, s: Scene, talk: int) -> images.Reservation:
 async def _send(db: Database, s: Scene) -> Job | None:
     talk = await _talk(db, s)
     reservation = await _reserve(db, s, talk)
-    sent = await conversations.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation))
+    sent = await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation))
     assert sent.job
     await dispatch.finish(db, sent.job)
     return reservation.job
@@ -69,21 +71,21 @@ async def _give_back(db: Database, s: Scene) -> Job | None:
 async def _delete_message(db: Database, s: Scene) -> Job | None:
     # Before the pictures are attached to the message.
     talk = await _talk(db, s)
-    sent = await conversations.send(db, talk, Message(s.cat, "", [s.ben], reservation=await _reserve(db, s, talk)))
+    sent = await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=await _reserve(db, s, talk)))
     assert sent.job
     await dispatch.finish(db, sent.job)
-    return await conversations.delete(db, sent.message)
+    return await messages.delete(db, sent.message)
 
 
 async def _reported(db: Database, s: Scene) -> tuple[int, int]:
     """Have ben report a message with a picture; returns the report and the message."""
     talk = await _talk(db, s)
     reservation = await _reserve(db, s, talk)
-    sent = await conversations.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation))
+    sent = await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation))
     assert sent.job
     for job in (sent.job, reservation.job):
         await dispatch.finish(db, job)
-    found = Sent.read(sent.message, read_pairs(await db.one(*conversations.message_command(sent.message))))
+    found = Sent.read(sent.message, read_pairs(await db.one(*messages.message_command(sent.message))))
     assert found
     subject, copy = Subject("message", found.id), write_messages([found])
     _, filed = await reports.file(db, ReportDraft(s.ben, subject, s.cat, ReportReason.SPAM, "", copy, (found.id,)))
@@ -91,12 +93,12 @@ async def _reported(db: Database, s: Scene) -> tuple[int, int]:
 
 
 async def _delete_reported(db: Database, s: Scene) -> Job | None:
-    return await conversations.delete(db, (await _reported(db, s))[1])
+    return await messages.delete(db, (await _reported(db, s))[1])
 
 
 async def _decide(db: Database, s: Scene) -> Job | None:
     report, message = await _reported(db, s)
-    deletion = await conversations.delete(db, message)
+    deletion = await messages.delete(db, message)
     assert deletion
     for job in (deletion, s.news, s.echo):
         await dispatch.finish(db, job)

@@ -8,7 +8,7 @@ from store.ids import partition
 from store.keys.fields import MailTokenField
 from store.mail import tokens
 from store.mail.letters import Letter, MailKind
-from store.records import read_pairs
+from store.records.lists import read_pairs
 from tests.support.model.life import Life
 from tests.support.people import PASSWORD, SECRET, Member
 from tests.support.work import number

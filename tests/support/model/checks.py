@@ -7,7 +7,7 @@ from typing import Any
 
 from resolvers.timelines import UNREAD_SEEN
 from resolvers.upkeep import verify
-from store import homes
+from store.homes import stored as homes
 from tests.support.exports.archives import export
 from tests.support.home_pages import place
 from tests.support.model.facts import Comment, home

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from store import conversations
-from store.conversations import Draft
+from store.conversations import messages as conversations
+from store.conversations.messages import Draft
 from tests.support.model.reactions import Reactions
 from tests.support.people import Member
 from tests.support.work import number

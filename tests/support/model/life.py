@@ -12,7 +12,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from store.client.database import Database, Unavailable
 from store.homes import bounds
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.model.model import Model
 from tests.support.people import Member
 from tests.support.servers.processes import until

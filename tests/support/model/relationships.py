@@ -9,7 +9,7 @@ from typing import Any
 from resolvers import accounts as account_mutations
 from store import accounts, blocks, follows
 from store.keys.fields import UserField
-from store.records import Job
+from store.records.jobs import Job
 from tests.support.model.life import Life
 from tests.support.people import PASSWORD, SIGN_UP, Member, log_in, sign_up
 from tests.support.servers.processes import until

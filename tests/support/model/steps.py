@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from store import homes, jobs, posts
+from store import jobs, posts
+from store.homes import stored
 from store.pictures.images import Wanted
 from store.posts import Draft
 from tests.support.model.addresses import Addresses
@@ -234,7 +235,7 @@ class Steps(Moderation, Addresses):
     async def _absence(self) -> None:
         me = self._someone()
         self._log(f"{me.login} stays away so long that their home is let go of")
-        await self._persist(lambda: self.db.one(*homes.drop_home(number(me.id))))
+        await self._persist(lambda: self.db.one(*stored.drop_home(number(me.id))))
 
     async def _miss(self) -> None:
         gone = [post_id for post_id in self.ids if post_id not in self.model.posts]

@@ -12,8 +12,9 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 
 from resolvers.process.services import Services
 from serving.http.app import SERVICES
-from store import events, keys
+from store import keys
 from store.client.database import Database
+from store.events import log
 from store.events.reader import Subscriber
 from tests.support.people import Member
 from tests.support.stored import sharded_channels
@@ -162,7 +163,7 @@ async def separate() -> AsyncIterator[ClientSession]:
 
 async def now(db: Database) -> str:
     """Return the cursor of the newest event."""
-    return f"event.{await events.newest(db)}"
+    return f"event.{await log.newest(db)}"
 
 
 async def until(condition: Callable[[], Any]) -> None:

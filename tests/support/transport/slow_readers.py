@@ -18,7 +18,7 @@ from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters
 from serving.streaming.deliver import deliver
-from store import events
+from store.events import log
 from store.events.reader import Subscriber
 from tests.support.people import Member
 from tests.support.transport.live import HOME, Held, fetched, followers, now, until
@@ -84,7 +84,7 @@ class SlowReader:
 
     async def read(self, most: int) -> None:
         """Take so many messages, or fewer if the server has sent all events; the next one is then rendered."""
-        newest = await events.newest(self._services.db)
+        newest = await log.newest(self._services.db)
         await until(lambda: _place(self._services.log.cursor) >= _place(newest))
         self._wanted = most
         self._reads.set()

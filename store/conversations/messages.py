@@ -1,0 +1,297 @@
+"""Conversations and their messages, in the partition of the set of members who take part.
+
+`entries` has what lies in a participant's own partition, `log` what their live subscribers get.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.conversations.prefixes import prefixes
+from store.conversations.records import Change, Conversation, State, read_participants
+from store.ids import PARTITIONS, partition
+from store.keys.fields import MessageField
+from store.limits.writes import Limit, count_commands, read_exceeded
+from store.pictures.images import Reservation
+from store.records.jobs import Job, read_job
+
+DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind
+CHANGES_READ = 100  # newest messages, and as many deletions, that a job reads for live subscribers
+CLEARED_AT_ONCE = 500  # messages of an ended conversation removed per step
+
+WRITTEN, AGAIN, CONFLICT = "new", "again", "conflict"  # outcomes of a draft that is sent
+UNWILLING, GONE, ALONE, LATE = "unwilling", "gone", "alone", "late"
+_REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message to be sent. `willing` are the other participants who allow the sender to write to them."""
+
+    sender: int
+    text: str
+    willing: Collection[int] = ()
+    idempotency_key: str | None = None
+    input_digest: str = ""
+    limit: Limit | None = None
+    reservation: Reservation | None = None  # of pictures
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The outcome of a draft, the message that was written, now or at the first try, and the job of a new one.
+
+    The outcome may be the value of an `Exceeded`. Messages at the same moment may pass a limit together: one that is
+    too many was written, and has to be deleted.
+    """
+
+    outcome: str
+    message: int = 0
+    job: Job | None = None
+    unwilling: int = 0  # the member who does not allow it
+
+
+def digest_of(members: Collection[int]) -> str:
+    """Return the digest of a set of members, which names its conversation."""
+    return hashlib.blake2b(" ".join(map(str, sorted(members))).encode(), digest_size=16).hexdigest()
+
+
+def _partition_of(digest: str) -> int:
+    return int(digest, 16) % PARTITIONS
+
+
+def of_members_command(members: Collection[int]) -> Command:
+    """Return the command that reads the id of the conversation of a set of members, None without one."""
+    digest = digest_of(members)
+    return ("GET", keys.conversation_of(_partition_of(digest), digest))
+
+
+async def start(db: Database, members: Collection[int], draft: Draft) -> Sent:
+    """Send a message to the conversation of a set of members, which begins with it if there is none.
+
+    Members who had left return. The outcome is UNWILLING where one of those who would be added is not in `willing`.
+    """
+    return await _send(db, start_command(members, draft), draft.limit)
+
+
+def start_command(members: Collection[int], draft: Draft) -> Command:
+    """Return the command that sends a message to the conversation of a set of members, for `read_sent`."""
+    digest = digest_of(members)
+    p = _partition_of(digest)
+    return script(
+        "start_conversation",
+        conversation_of=keys.conversation_of(p, digest),
+        **_idempotency(p, digest, draft),
+        prefixes=prefixes(p),
+        members=_text(sorted(members)),
+        digest=digest,
+        sender=draft.sender,
+        willing=_text(draft.willing),
+        text=draft.text,
+        input_digest=draft.input_digest,
+        ttl=keys.DAY,
+        refused=_refused(draft),
+    )
+
+
+async def send(db: Database, conversation: int, draft: Draft) -> Sent:
+    """Send a message to a conversation. Other outcomes are GONE, ALONE, and UNWILLING in a conversation of two.
+
+    LATE says that the pictures of its reservation were given back meanwhile.
+    """
+    p = partition(conversation)
+    command = script(
+        "send_message",
+        conversation=keys.conversation(conversation),
+        taken=keys.taken(conversation, draft.reservation.id if draft.reservation else 0),
+        **_idempotency(p, str(conversation), draft),
+        prefixes=prefixes(p),
+        id=conversation,
+        sender=draft.sender,
+        willing=_text(draft.willing),
+        text=draft.text,
+        input_digest=draft.input_digest,
+        ttl=keys.DAY,
+        refused=_refused(draft),
+        packed=draft.reservation.packed if draft.reservation else "",
+    )
+    return await _send(db, command, draft.limit)
+
+
+async def sent_before(db: Database, conversation: int, draft: Draft) -> Sent | None:
+    """Return the outcome of a draft whose idempotency key was used before, AGAIN or CONFLICT; None for a new key."""
+    used = _idempotency(partition(conversation), str(conversation), draft).get("idempotency")
+    digest, _, message = (await db.one("GET", used) or "").partition(" ") if used else ("", "", "")
+    if not digest:
+        return None
+    return Sent(AGAIN, int(message)) if digest == draft.input_digest else Sent(CONFLICT)
+
+
+async def _send(db: Database, command: Command, limit: Limit | None) -> Sent:
+    """Send a message, and count it in the same round trip. Where a limit is exceeded, only a retry succeeds."""
+    if limit is None:
+        (reply,) = await db.ask(command)
+        return read_sent(reply)
+    if limit.exceeded:
+        sent = read_sent(*await db.ask(command))
+        return Sent(limit.exceeded.value) if sent.outcome == _REFUSED else sent
+    reply, *counted = await db.ask(command, *count_commands(limit))
+    sent, exceeded = read_sent(reply), read_exceeded(limit, counted)
+    return replace(sent, outcome=exceeded.value) if exceeded and sent.outcome == WRITTEN else sent
+
+
+def read_sent(reply: Sequence[str]) -> Sent:
+    """Return the outcome of a draft from a script's reply."""
+    outcome, *rest = reply
+    if outcome == UNWILLING:
+        return Sent(outcome, unwilling=int(rest[0]))
+    if not rest:
+        return Sent(outcome)
+    return Sent(outcome, int(rest[0]), read_job(rest[0], "conversation", rest[1]) if len(rest) > 1 else None)
+
+
+def _idempotency(p: int, subject: str, draft: Draft) -> dict[str, str]:
+    key = draft.idempotency_key
+    return {"idempotency": keys.messaged(p, subject, draft.sender, key)} if key else {}
+
+
+def _refused(draft: Draft) -> str:
+    return "1" if draft.limit and draft.limit.exceeded else ""
+
+
+def _text(members: Collection[int]) -> str:
+    return " ".join(map(str, members))
+
+
+async def delete(db: Database, message: int) -> Job | None:
+    """Delete a message for everybody; returns the job that tells its participants, None when it is gone."""
+    reply = await db.call(
+        "delete_message",
+        message=keys.message(message),
+        prefixes=prefixes(partition(message)),
+        id=message,
+        kept=DELETIONS_KEPT,
+    )
+    return read_job(reply[0], "conversation", reply[1]) if reply else None
+
+
+async def leave(db: Database, conversation: int, member: int) -> Job | None:
+    """Remove a member from a conversation; returns the job of that, None when they are not in it."""
+    (reply,) = await db.ask(leave_command(conversation, member))
+    return read_job(reply[0], "leave", reply[1]) if reply else None
+
+
+def leave_command(conversation: int, member: int) -> Command:
+    """Return the command that removes a member from a conversation."""
+    p = partition(conversation)
+    return script(
+        "leave_conversation",
+        conversation=keys.conversation(conversation),
+        prefixes=prefixes(p),
+        id=conversation,
+        member=member,
+        conversation_of_prefix=keys.conversation_of(p, ""),
+    )
+
+
+async def state(db: Database, conversation: int) -> State | None:
+    """Return the state of a conversation as it is now, None when it has ended."""
+    (reply,) = await db.ask(state_command(conversation))
+    return read_state(conversation, reply)
+
+
+def state_command(conversation: int) -> Command:
+    """Return the command that reads the state of a conversation."""
+    return script(
+        "read_conversation",
+        conversation=keys.conversation(conversation),
+        messages=keys.messages(conversation),
+        deleted_messages=keys.deleted_messages(conversation),
+        sent_prefix=keys.sent_prefix(conversation),
+        window=CHANGES_READ,
+    )
+
+
+def read_state(conversation: int, reply: Sequence[Any] | None) -> State | None:
+    """Return the state of a conversation from the reply to `state_command`."""
+    if not reply:
+        return None
+    version, text, newest, base, said, deleted = reply
+    changes = [Change(int(message), str(message)) for message in said]
+    pairs = zip(deleted[::2], deleted[1::2], strict=True)
+    changes += [Change(int(deletion), f"{deletion}:{what}") for what, deletion in pairs]
+    return State(
+        id=conversation,
+        version=int(version),
+        participants=read_participants(text),
+        newest=dict(_pair(text) for text in newest.split()),
+        base=int(base),
+        changes=sorted(changes, key=lambda change: -change.id),
+    )
+
+
+def _pair(text: str) -> tuple[int, int]:
+    member, _, message = text.partition(":")
+    return int(member), int(message)
+
+
+async def oldest_pictures(db: Database, conversation: int) -> list[tuple[int, str]]:
+    """Return those of the messages that `clear` removes next that have pictures, with these, packed."""
+    messages = await db.one("ZRANGE", keys.messages(conversation), 0, CLEARED_AT_ONCE - 1)
+    replies = await db.ask(*(("HGET", keys.message(int(one)), MessageField.IMAGES) for one in messages))
+    return [(int(one), packed) for one, packed in zip(messages, replies, strict=True) if packed]
+
+
+async def clear(db: Database, conversation: int, members: Sequence[int]) -> bool:
+    """Remove a batch of an ended conversation's messages; True when nothing is left of it."""
+    messages = [int(one) for one in await db.one("ZRANGE", keys.messages(conversation), 0, CLEARED_AT_ONCE - 1)]
+    await db.ask(*(("DEL", keys.message(message)) for message in messages))
+    if len(messages) == CLEARED_AT_ONCE:
+        await db.one("ZREM", keys.messages(conversation), *messages)
+        return False
+    sent = [keys.sent(conversation, member) for member in members]
+    await db.one("DEL", keys.messages(conversation), keys.deleted_messages(conversation), *sent)
+    return True
+
+
+def messages_list(conversation: int) -> str:
+    """Return the key of a conversation's messages, sorted by id."""
+    return keys.messages(conversation)
+
+
+def conversation_command(conversation: int) -> Command:
+    """Return the command that reads a conversation's hash."""
+    return ("HGETALL", keys.conversation(conversation))
+
+
+def message_command(message: int) -> Command:
+    """Return the command that reads a message's hash."""
+    return ("HGETALL", keys.message(message))
+
+
+def summary_command(
+    conversation: Conversation, viewer: int, read: int, hidden: Collection[int], muted: Collection[int]
+) -> Command:
+    """Return the command that reads what a participant sees of a conversation.
+
+    `read` is their read mark. `hidden` are the participants whose messages they do not see, and `muted` those
+    whose messages are never unread.
+    """
+    shown = [one.member for one in conversation.participants if one.member not in hidden]
+    return script(
+        "summarise_conversation",
+        messages=keys.messages(conversation.id),
+        message_prefix=keys.prefix(keys.message, partition(conversation.id)),
+        sent_prefix=keys.sent_prefix(conversation.id),
+        viewer=viewer,
+        since=conversation.since(viewer),
+        read=read,
+        hidden=_text(hidden),
+        muted=_text(set(muted).difference(hidden)),
+        shown=_text(shown),
+    )
