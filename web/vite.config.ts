@@ -10,7 +10,7 @@ const SERVER = process.env.PERCH_URL ?? "http://127.0.0.1:8000";
 const LIBRARIES =
   /node_modules\/(fast-blurhash|react|react-dom|scheduler|urql|@urql|wonka|@0no-co|graphql-ws|gql\.tada|use-intl|intl-messageformat|@formatjs|icu-minify|use-sync-external-store|wouter|regexparam)\//;
 const SHARED =
-  /\/src\/(app|compose|feed|graphql|i18n|pictures|post|session|ui)\/|explore\/(OrderChoice|explore\.module)/;
+  /\/src\/(app|data|parts\/(compose|drafts|feed|i18n|page|pictures|post|ui))\/|explore\/(OrderChoice|explore\.module)/;
 
 export default defineConfig({
   plugins: [

@@ -4,7 +4,7 @@ import { type Plugin, runnerImport } from "vite";
 const MODULE = "virtual:first-requests";
 const RESOLVED = `\0${MODULE}`;
 const EARLY = "src/early.ts";
-const FIRST_SCREENS = /\/src\/(explore\/Explore|home\/Home)\.tsx$/;
+const FIRST_SCREENS = /\/src\/screens\/(explore\/Explore|home\/Home)\.tsx$/;
 
 type Documents = Record<string, Parameters<typeof formatDocument>[0]>;
 
@@ -22,9 +22,9 @@ export function firstRequests(): Plugin {
     resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
     async load(id) {
       if (id !== RESOLVED) return;
-      const { PUBLIC, TRENDS } = await documents("./src/explore/queries.ts");
-      const { HOME } = await documents("./src/home/queries.ts");
-      const { PAGE } = (await runnerImport<{ PAGE: number }>("./src/feed/page.ts")).module;
+      const { PUBLIC, TRENDS } = await documents("./src/screens/explore/queries.ts");
+      const { HOME } = await documents("./src/screens/home/queries.ts");
+      const { PAGE } = (await runnerImport<{ PAGE: number }>("./src/parts/feed/page.ts")).module;
       const explore = [body(TRENDS), body(PUBLIC, { first: PAGE, order: "RECENT" })];
       const home = [body(HOME, { first: PAGE })];
       return `export const explore = ${JSON.stringify(explore)};\nexport const home = ${JSON.stringify(home)};`;

@@ -3,13 +3,13 @@ import type { Plugin } from "vite";
 
 type Messages = { [key: string]: string | Messages };
 
-/** Compiles the ICU messages of `src/i18n/*.json`, so that the page needs no parser. */
+/** Compiles the ICU messages of `src/parts/i18n/*.json`, so that the page needs no parser. */
 export function compiledMessages(): Plugin {
   return {
     name: "compiled-messages",
     enforce: "pre",
     transform(code, id) {
-      if (!/\/src\/i18n\/[a-z]+\.json$/.test(id)) return;
+      if (!/\/src\/parts\/i18n\/[a-z]+\.json$/.test(id)) return;
       return { code: JSON.stringify(compileAll(JSON.parse(code))), map: null };
     },
   };

@@ -1,11 +1,11 @@
-import "./ui/base.css";
+import "./parts/ui/base.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
-import "./app/scrolling";
+import "./parts/page/scrolling";
 import { startWorker } from "./app/worker";
-import { startLanguage, Texts } from "./i18n/language";
-import { startTheme } from "./ui/theme";
+import { startLanguage, Texts } from "./parts/i18n/language";
+import { startTheme } from "./parts/ui/theme";
 
 startTheme();
 await startLanguage();

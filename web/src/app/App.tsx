@@ -1,37 +1,37 @@
 import { lazy, Suspense, useEffect, useMemo, useRef } from "react";
 import { Provider } from "urql";
 import { Redirect, Route, Switch, useLocation } from "wouter";
-import { openClient } from "../graphql/client";
-import { useSession } from "../session/session";
+import { openClient } from "../data/graphql/client";
+import { useSession } from "../data/session/session";
+import { Missing } from "../parts/page/Missing";
+import { Waiting } from "../parts/page/Waiting";
 import { Boundary } from "./Boundary";
-import { Missing } from "./Missing";
 import { Shell } from "./Shell";
-import { Waiting } from "./Waiting";
 
 const screens = {
-  Account: lazy(() => import("../settings/Account")),
-  Aside: lazy(() => import("../settings/Aside")),
-  EditGroup: lazy(() => import("../groups/EditGroup")),
-  Explore: lazy(() => import("../explore/Explore")),
-  Group: lazy(() => import("../groups/Group")),
-  GroupMembers: lazy(() => import("../groups/GroupMembers")),
-  Groups: lazy(() => import("../groups/Groups")),
-  Home: lazy(() => import("../home/Home")),
-  Inbox: lazy(() => import("../messages/Inbox")),
-  LogIn: lazy(() => import("../session/LogIn")),
-  Notifications: lazy(() => import("../notifications/Notifications")),
-  Moderation: lazy(() => import("../moderation/Moderation")),
-  NewGroup: lazy(() => import("../groups/NewGroup")),
-  NewTalk: lazy(() => import("../messages/NewTalk")),
-  Profile: lazy(() => import("../profile/Profile")),
-  Relations: lazy(() => import("../profile/Relations")),
-  Requests: lazy(() => import("../profile/Requests")),
-  Saved: lazy(() => import("../saved/Saved")),
-  Settings: lazy(() => import("../settings/Settings")),
-  SignUp: lazy(() => import("../session/SignUp")),
-  Tag: lazy(() => import("../explore/Tag")),
-  Talk: lazy(() => import("../messages/Talk")),
-  Thread: lazy(() => import("../thread/Thread")),
+  Account: lazy(() => import("../screens/settings/Account")),
+  Aside: lazy(() => import("../screens/settings/Aside")),
+  EditGroup: lazy(() => import("../screens/groups/EditGroup")),
+  Explore: lazy(() => import("../screens/explore/Explore")),
+  Group: lazy(() => import("../screens/groups/Group")),
+  GroupMembers: lazy(() => import("../screens/groups/GroupMembers")),
+  Groups: lazy(() => import("../screens/groups/Groups")),
+  Home: lazy(() => import("../screens/home/Home")),
+  Inbox: lazy(() => import("../screens/messages/Inbox")),
+  LogIn: lazy(() => import("../screens/login/LogIn")),
+  Notifications: lazy(() => import("../screens/notifications/Notifications")),
+  Moderation: lazy(() => import("../screens/moderation/Moderation")),
+  NewGroup: lazy(() => import("../screens/groups/NewGroup")),
+  NewTalk: lazy(() => import("../screens/messages/NewTalk")),
+  Profile: lazy(() => import("../screens/profile/Profile")),
+  Relations: lazy(() => import("../screens/profile/Relations")),
+  Requests: lazy(() => import("../screens/profile/Requests")),
+  Saved: lazy(() => import("../screens/saved/Saved")),
+  Settings: lazy(() => import("../screens/settings/Settings")),
+  SignUp: lazy(() => import("../screens/login/SignUp")),
+  Tag: lazy(() => import("../screens/explore/Tag")),
+  Talk: lazy(() => import("../screens/messages/Talk")),
+  Thread: lazy(() => import("../screens/thread/Thread")),
 };
 
 /** The page: a client for whoever is logged in, and the screen of the address. */

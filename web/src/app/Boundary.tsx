@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import controls from "../ui/controls.module.css";
+import controls from "../parts/ui/controls.module.css";
 
 interface BoundaryProps {
   /** The address. Another one is another screen, which may work. */

@@ -1,16 +1,16 @@
 import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
 import { useTranslations } from "use-intl";
 import { Link, useLocation } from "wouter";
-import { useComposer } from "../compose/composer";
-import { useLive } from "../graphql/live";
-import { useSession } from "../session/session";
-import controls from "../ui/controls.module.css";
-import { Icon, type IconName, Logo } from "../ui/icons";
-import { useScrolling } from "./scrolling";
+import { useLive } from "../data/graphql/live";
+import { useSession } from "../data/session/session";
+import { useScrolling } from "../parts/page/scrolling";
+import { useComposer } from "../parts/post/composer";
+import controls from "../parts/ui/controls.module.css";
+import { Icon, type IconName, Logo } from "../parts/ui/icons";
 import styles from "./shell.module.css";
 import { useUnread } from "./useUnread";
 
-const ComposeDialog = lazy(() => import("../compose/ComposeDialog"));
+const ComposeDialog = lazy(() => import("../parts/compose/ComposeDialog"));
 
 /** What every screen stands in: the navigation beside it, or below it on a small screen. */
 export function Shell({ isMember, children }: { isMember: boolean; children: ReactNode }) {

@@ -1,7 +1,7 @@
 import { useQuery } from "urql";
-import { useOnLive } from "../graphql/live";
-import { graphql } from "../graphql/tada";
-import { useLiveEvents } from "../graphql/useLiveEvents";
+import { useOnLive } from "../data/graphql/live";
+import { graphql } from "../data/graphql/tada";
+import { useLiveEvents } from "../data/graphql/useLiveEvents";
 
 const UNREAD = graphql(`query Unread { viewer { id role unreadNotificationCount unreadMessageCount } }`);
 
