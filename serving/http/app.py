@@ -69,7 +69,9 @@ def create_app(
     app[RECORDER] = _recorder(schema, settings, app[CONNECTIONS], shedder)
     proxies = Proxies(settings.trusted_proxies)
     recorder = watching(app[RECORDER], settings, schema.explain, proxies.is_proxy, take_span)
-    app.router.add_route("*", PATH, View(schema, services, new_context, app[CONNECTIONS], recorder))
+    origins = Origins(settings.cors_origins)
+    view = View(schema, services, new_context, app[CONNECTIONS], recorder, origins)
+    app.router.add_route("*", PATH, view.__call__)
     app.router.add_get(EXPORTS + "{token}", Exports(services, settings.trusted_proxies).__call__, allow_head=False)
     app.router.add_get(MEDIA, Media(services).__call__)
     Uploads(services, settings.trusted_proxies).add_routes(app)
@@ -80,7 +82,7 @@ def create_app(
         web_client.add_routes(app, web_client.DIST, settings.media_url)
     else:
         app.router.add_get("/", _to_graphql)
-    app.on_response_prepare.append(Origins(settings.cors_origins).add_headers)
+    app.on_response_prepare.append(origins.add_headers)
     app.on_shutdown.append(_shut_down)
     return app
 

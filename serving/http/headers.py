@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, MutableMapping
 
 from aiohttp import hdrs, web
-from strawberry.http.websocket_origin import normalize_origin
+from strawberry.http.websocket_origin import is_same_origin, normalize_allowed_origins, normalize_origin
 
 from serving.observing import TRACEPARENT
 
@@ -39,19 +39,32 @@ def new_request_id() -> str:
 
 
 class Origins:
-    """The origins whose pages may call the API; `*` allows any origin. Cookies are not used."""
+    """The origins whose pages may call the API; `*` allows any origin. Cookies are not used.
+
+    Raises ValueError when an entry is more than an origin.
+    """
 
     def __init__(self, origins: tuple[str, ...]) -> None:
         self._any = "*" in origins
-        self._listed = {normalize_origin(origin) for origin in origins} - {None}
+        self._listed = normalize_allowed_origins(origins)
 
     def allows(self, origin: str) -> bool:
         """Return whether a page of this origin may call."""
         return self._any or normalize_origin(origin) in self._listed
 
+    def may_open_socket(self, asked: Mapping[str, str]) -> bool:
+        """Return whether a request may open a websocket, which browsers do not ask about: its page is ours or listed.
+
+        Browsers always send `Origin`. Other clients have no page that could misuse them.
+        """
+        origin = asked.get(hdrs.ORIGIN)
+        if origin is None or asked.get("Sec-Fetch-Site") == "same-origin":
+            return True
+        return is_same_origin(origin, asked.get(hdrs.HOST)) or self.allows(origin)
+
     def headers(self, asked: Mapping[str, str]) -> dict[str, str]:
         """Return the CORS headers of the response to a request with some headers."""
-        if not self._any and not self._listed:
+        if not self._listed:
             return {}
         origin = asked.get(hdrs.ORIGIN)
         headers: dict[str, str] = {}
@@ -63,7 +76,7 @@ class Origins:
     async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         """Add headers to a response that is about to be sent. Headers that its handler has set stay."""
         headers = response.headers
-        if self._any or self._listed:
+        if self._listed:
             for name, value in self.headers(request.headers).items():
                 headers.setdefault(name, value)
             headers.add(hdrs.VARY, hdrs.ORIGIN)

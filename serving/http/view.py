@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
 
 from aiohttp import hdrs, web
 from graphql import OperationDefinitionNode
 from graphql import OperationType as CoreOperationType
-from strawberry.aiohttp.views import GraphQLView
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types.graphql import OperationType
 
 from resolvers.process.errors import Forbidden, RequestError, ServiceUnavailable
 from resolvers.process.tokens import Claims
-from schema.execution.encoding import dumps, loads
 from schema.execution.operations import Schema
 from schema.execution.parameters import EVENTS, ID_PARAMETERS, bearer
 from schema.execution.ports import Context, NewContext, Services
@@ -22,7 +19,7 @@ from serving import graphiql
 from serving.http import requests, responses
 from serving.http.addresses import Proxies
 from serving.http.client_connection import ClientConnection
-from serving.http.headers import METHODS, REQUEST_ID, preflight
+from serving.http.headers import METHODS, REQUEST_ID, Origins, preflight
 from serving.http.middleware import OPERATION
 from serving.http.negotiation import GRAPHQL, JSON, choose, prefers_page, takes_events
 from serving.http.requests import RequestRefused
@@ -32,7 +29,7 @@ from serving.streaming.connections import Connections, Peer
 from serving.streaming.event_streams import EventStream
 from serving.streaming.frames import FrameMeter
 from serving.streaming.websocket import Channel, Close
-from serving.streaming.websocket_session import SocketHandler
+from serving.streaming.websocket_session import SocketSession
 from store.secret import Secret
 
 FORWARDED_FOR = "X-Forwarded-For"
@@ -46,10 +43,8 @@ _SEND_BUFFER = 16_384  # bytes written to a websocket before the writer waits fo
 _CLOSE_SECONDS = 2.0  # time limit for the client's side of a websocket's closing handshake
 
 
-class View(GraphQLView[Context, None]):
+class View:
     """The GraphQL endpoint. It implements GraphQL over HTTP, graphql-sse and graphql-transport-ws."""
-
-    schema: Schema
 
     def __init__(
         self,
@@ -58,21 +53,15 @@ class View(GraphQLView[Context, None]):
         new_context: NewContext,
         connections: Connections,
         recorder: Recorder,
+        origins: Origins,
     ) -> None:
-        settings = services.settings
-        super().__init__(
-            schema,
-            graphql_ide=None,
-            subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
-            connection_init_wait_timeout=timedelta(seconds=settings.socket_init_seconds),
-            max_subscriptions_per_connection=settings.subscriptions_per_socket,
-            allowed_origins=settings.cors_origins,
-        )
+        self.schema = schema
         self._services = services
         self._new_context = new_context
         self._connections = connections
         self._recorder = recorder
-        self._proxies = Proxies(settings.trusted_proxies)
+        self._origins = origins
+        self._proxies = Proxies(services.settings.trusted_proxies)
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Answer a request to the endpoint; raises RequestError where no media type has been chosen yet."""
@@ -126,22 +115,21 @@ class View(GraphQLView[Context, None]):
         return responses.answer(result, media)
 
     async def _serve_socket(self, request: web.Request) -> web.WebSocketResponse:
-        if not self._check_websocket_origin(request):
+        if not self._origins.may_open_socket(request.headers):
             raise Forbidden("Pages of this origin may not open a websocket here")
         _count_as_stream(request)
         self._refuse_without_room()
         socket = self._new_socket()
         frames = FrameMeter(request.protocol, self._services.settings.socket_frames_per_second)
         await socket.prepare(request)
-        channel = Channel(self, request, socket)
+        channel = Channel(request, socket)
         if socket.ws_protocol is None:
             frames.begin(channel.cut)
             await channel.end(Close.WRONG_SUBPROTOCOL)
             await channel.stop()
             return socket
         peer = self._peer(request)
-        handler = SocketHandler(
-            self,
+        session = SocketSession(
             channel,
             self.schema,
             services=self._services,
@@ -150,8 +138,8 @@ class View(GraphQLView[Context, None]):
             new_context=partial(self._context, peer, socket=True),
             peer=peer,
         )
-        frames.begin(lambda: handler.end(Close.TOO_MANY_FRAMES))
-        await handler.handle()
+        frames.begin(lambda: session.end(Close.TOO_MANY_FRAMES))
+        await session.serve()
         return socket
 
     def _new_socket(self) -> web.WebSocketResponse:
@@ -197,14 +185,6 @@ class View(GraphQLView[Context, None]):
 
     def _address(self, request: web.Request) -> str:
         return self._proxies.client(request.remote, request.headers.getall(FORWARDED_FOR, []))
-
-    def decode_json(self, data: str | bytes) -> object:
-        """Return the value of a websocket message."""
-        return loads(data if isinstance(data, str) else data.decode())
-
-    def encode_json(self, data: object) -> str:
-        """Return a websocket message as text, because bytes would be sent as a binary frame."""
-        return dumps(data)
 
 
 def _names_nothing(request: web.Request) -> bool:

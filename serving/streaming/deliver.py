@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Protocol, cast
 
 import structlog
 from graphql import GraphQLError
-from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.types.execution import ExecutionResult
-from strawberry.utils.aio import aclosing
 
 from schema.execution.errors import internal_error, is_request_error
 from schema.execution.operations import Schema
@@ -22,8 +20,12 @@ RETRY_SECONDS = 1  # room is made whenever an operation or a connection ends
 log = structlog.get_logger(__name__)
 
 
+class ClientGone(Exception):
+    """Nothing can be sent, because the client is gone. Its connection notices that too, and ends itself."""
+
+
 class Receiver(Protocol):
-    """Sends the results of an operation. On any transport, its methods raise WebSocketDisconnected if nobody reads."""
+    """Sends the results of an operation. On any transport, its methods raise ClientGone if nobody reads."""
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
         """Send one result."""
@@ -57,9 +59,9 @@ async def deliver(receiver: Receiver, schema: Schema, asked: Parameters, context
                     return
                 await receiver.send_next(result)
         await receiver.send_complete()
-    except WebSocketDisconnected:
-        pass  # the connection notices it too, and ends itself
+    except ClientGone:
+        pass
     except Exception:
         log.exception("an operation failed", operation=asked.operation_name)
-        with suppress(WebSocketDisconnected):
+        with suppress(ClientGone):
             await receiver.send_initial_errors([internal_error(context)])

@@ -14,7 +14,6 @@ from contextlib import suppress
 from aiohttp import ClientError, hdrs, web
 from graphql import GraphQLError
 from strawberry.http import process_result
-from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.types.execution import ExecutionResult
 
 from resolvers.process.errors import RateLimited, Unauthenticated
@@ -25,7 +24,7 @@ from schema.execution.parameters import EVENTS, Parameters
 from schema.execution.ports import Context, Services
 from schema.execution.sharing import SharedResult
 from serving.streaming.connections import Connection, Connections, Peer
-from serving.streaming.deliver import RETRY_SECONDS, deliver
+from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
 from serving.streaming.hangup import Hangup, limit_silence
 from serving.streaming.room import Room, Turn
 from serving.streaming.websocket import Close
@@ -85,7 +84,7 @@ class EventStream(Connection):
         try:
             await self._admit(context)
             cost = schema.event_cost(asked)
-            with self._connections.costs.held(self.owner, cost), suppress(WebSocketDisconnected):
+            with self._connections.costs.held(self.owner, cost), suppress(ClientGone):
                 self._room = await self._open()
                 self._turn = self.turn(self._room, cost)
                 context.room = self._turn or self._room
@@ -109,14 +108,14 @@ class EventStream(Connection):
     async def _open(self) -> Room:
         transport = self._request.transport
         if transport is None:
-            raise WebSocketDisconnected
+            raise ClientGone
         self._hangup = Hangup(transport, self._emptied)
         limit_silence(transport, _BEATS * self._heartbeat)
         room = Room(transport, self._is_held_up, self._probe)
         try:
             await self._response.prepare(self._request)
         except _LOST:
-            raise WebSocketDisconnected from None
+            raise ClientGone from None
         await self._write(_COMMENT)  # browsers treat the stream as open after its first byte
         return room
 
@@ -149,7 +148,7 @@ class EventStream(Connection):
                 await self.send_complete()
         except TimeoutError:
             self._cut()
-        except WebSocketDisconnected:
+        except ClientGone:
             pass
 
     async def _stop(self) -> None:
@@ -213,9 +212,9 @@ class EventStream(Connection):
                     await self._give(data)
             except TimeoutError:
                 self._cut()
-                raise WebSocketDisconnected from None
+                raise ClientGone from None
             except _LOST:
-                raise WebSocketDisconnected from None
+                raise ClientGone from None
         if self._room is not None:
             self._room.look_again()
 
@@ -245,7 +244,7 @@ class EventStream(Connection):
         self._probing = asyncio.create_task(self._ask_kernel())
 
     async def _ask_kernel(self) -> None:
-        with suppress(WebSocketDisconnected):
+        with suppress(ClientGone):
             await self._write(_COMMENT)
         if self._room is not None:
             self._room.probed()

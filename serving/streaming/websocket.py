@@ -7,26 +7,26 @@ is chosen so that this client does the right thing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 
 from aiohttp import ClientError, WSCloseCode, WSMsgType, web
-from strawberry.aiohttp.views import AiohttpWebSocketAdapter, GraphQLView
-from strawberry.http.exceptions import WebSocketDisconnected
 
+from serving.streaming.deliver import ClientGone
 from serving.streaming.hangup import Hangup
 from serving.streaming.room import Room
+from serving.streaming.websocket_messages import Malformed, read
 
 MESSAGES_WAITING = 16  # Queued messages of one socket whose client reads slowly.
 
 _REASON_BYTES = 123  # A control frame carries 125 bytes, and the code takes two (RFC 6455 §5.5).
-_WRITTEN_AT_ONCE = 8_192  # Characters: at most half of what a transport takes before its writers must wait.
-_TAIL = b"}"  # The end of a message whose last member is its payload.
+_WRITTEN_AT_ONCE = 8_192  # Bytes: at most half of what a transport takes before its writers must wait.
 _WHOLE_TEXT = 0x80 | WSMsgType.TEXT  # The first byte of a text frame that is not continued.
 _LENGTH_FOLLOWS = 126  # A length that stands for the two bytes after it.
-_PROBE = ""  # A placeholder in the queue for an unsolicited pong, which clients ignore (RFC 6455 §5.5.3).
+_PROBE = b""  # A placeholder in the queue for an unsolicited pong, which clients ignore (RFC 6455 §5.5.3).
+_CLOSED = {WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED}
 _LOST = (RuntimeError, ConnectionError, ClientError)  # The errors of aiohttp for a closed socket.
 _CLOSE_SECONDS = 4.0  # Time for the closing handshake before the connection is dropped.
 
@@ -66,86 +66,86 @@ def close_codes_table() -> str:
     return "\n".join(rows)
 
 
-class Channel(AiohttpWebSocketAdapter):
+class Channel:
     """One websocket with a bounded queue of messages, which a single task writes while the client is slow.
 
     Senders wait for room in the queue (backpressure). So a client that does not read stops its own operations, and
     memory does not grow. An operation that is cancelled while it waits does not affect the messages of others.
     """
 
-    request: web.Request
-    ws: web.WebSocketResponse
-
-    def __init__(self, view: GraphQLView[Any, Any], request: web.Request, ws: web.WebSocketResponse) -> None:
-        super().__init__(view, request, ws)
-        self._outgoing: asyncio.Queue[str] = asyncio.Queue(MESSAGES_WAITING)
+    def __init__(self, request: web.Request, socket: web.WebSocketResponse) -> None:
+        self._request = request
+        self._socket = socket
+        self._outgoing: asyncio.Queue[bytes] = asyncio.Queue(MESSAGES_WAITING)
         self._writing = asyncio.create_task(self._write())
         transport = request.transport
         self.room = Room(transport, self._is_held_up, lambda: self._outgoing.put_nowait(_PROBE))
         if transport is not None:
             Hangup(transport, self.room.writable)
 
-    async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
-        """Yield the client's messages as they arrive. After each, whatever else waits for the process has its turn."""
-        async with aclosing(super().iter_json(ignore_parsing_errors=ignore_parsing_errors)) as messages:
-            async for message in messages:
-                yield message
-                await asyncio.sleep(0)
+    @property
+    def is_closed(self) -> bool:
+        """Whether either side has closed the socket."""
+        return self._socket.closed
 
-    async def send_json(self, message: Mapping[str, object]) -> None:
-        """Send a message once there is room; raises WebSocketDisconnected when the socket is closed."""
-        text = self.view.encode_json(message)
-        await self.send_text(text if isinstance(text, str) else text.decode())
+    async def receive(self) -> Mapping[str, Any] | None:
+        """Return the client's next message, None once either side has closed the socket; raises Malformed."""
+        while True:
+            frame = await self._socket.receive()
+            if frame.type in _CLOSED:
+                return None
+            if frame.type is WSMsgType.BINARY:
+                raise Malformed("WebSocket message type must be text")
+            if frame.type is WSMsgType.TEXT:
+                return read(frame.data)
 
-    async def send_text(self, text: str) -> None:
-        """Send an encoded message once there is room; raises WebSocketDisconnected when the socket is closed."""
-        if self.ws.closed:
-            raise WebSocketDisconnected
-        self.room.sent(len(text) if text.isascii() else len(text.encode()))
-        if not self._is_held_up() and len(text) < _WRITTEN_AT_ONCE:
+    async def send(self, message: bytes) -> None:
+        """Send a message of JSON once there is room; raises ClientGone when the socket is closed."""
+        if self._socket.closed:
+            raise ClientGone
+        self.room.sent(len(message))
+        if not self._is_held_up() and len(message) < _WRITTEN_AT_ONCE:
             # No message waits, so this one is written at once. That saves waking the writing task.
             try:
-                await self.ws.send_str(text)
+                await self._socket.send_frame(message, WSMsgType.TEXT)
             except _LOST:
-                raise WebSocketDisconnected from None
+                raise ClientGone from None
         else:
-            await self._outgoing.put(text)
+            await self._outgoing.put(message)
 
-    def send_now(self, head: bytes, payload: bytes) -> bool:
-        """Send a message of JSON at once: a head and the payload at its end; return False if it would have to wait."""
-        size = len(head) + len(payload) + len(_TAIL)
-        transport = self.request.transport
-        if self.ws.closed or transport is None or transport.is_closing():
+    def send_now(self, message: bytes) -> bool:
+        """Send a message of JSON at once; return False, and send nothing, if it would have to wait."""
+        size, transport = len(message), self._request.transport
+        if self._socket.closed or transport is None or transport.is_closing():
             return False
         if size >= _WRITTEN_AT_ONCE or not self.room.is_open:
             return False
         self.room.sent(size)
-        # aiohttp would frame the message as well, but as text, and in three coroutines.
-        transport.write(b"".join((_frame_header(size), head, payload, _TAIL)))
+        # aiohttp would frame the message as well, but in two coroutines.
+        transport.write(_frame_header(size) + message)
         return True
 
     def _is_held_up(self) -> bool:
         # A message that the writing task has taken is already in the transport, so the order is kept.
-        transport = self.request.transport
+        transport = self._request.transport
         return not self._outgoing.empty() or transport is None or transport.get_write_buffer_size() > 0
 
-    async def close(self, code: int, reason: str) -> None:
-        """Close the socket, whether or not the client cooperates. A second call changes nothing."""
+    async def end(self, close: Close, detail: str = "") -> None:
+        """Close the socket with a code and its reason, or with the detail in place of the reason.
+
+        It is closed whether or not the client cooperates. A second call changes nothing.
+        """
+        code, reason, _ = close.value
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
-                await self.ws.close(code=code, message=_fit(reason))
+                await self._socket.close(code=code, message=_fit(detail or reason))
         except TimeoutError:
             self.cut()
 
-    async def end(self, close: Close, detail: str = "") -> None:
-        """Close the socket with a code and its reason, or with the detail in place of the reason."""
-        code, reason, _ = close.value
-        await self.close(code, detail or reason)
-
     def cut(self) -> None:
         """Drop the connection and all unsent data."""
-        if self.request.transport is not None:
-            self.request.transport.abort()
+        if self._request.transport is not None:
+            self._request.transport.abort()
 
     async def stop(self) -> None:
         """Stop writing, and drop the waiting messages."""
@@ -155,11 +155,12 @@ class Channel(AiohttpWebSocketAdapter):
 
     async def _write(self) -> None:
         while True:
-            text = await self._outgoing.get()
+            message = await self._outgoing.get()
+            is_probe = message is _PROBE
             try:
-                await (self.ws.send_str(text) if text is not _PROBE else self.ws.pong())
+                await (self._socket.pong() if is_probe else self._socket.send_frame(message, WSMsgType.TEXT))
                 if not self._is_held_up():
-                    self.room.probed() if text is _PROBE else self.room.look_again()
+                    self.room.probed() if is_probe else self.room.look_again()
             except _LOST:
                 # The socket is closed, and the reading side will end it. Until then, messages are dropped, so that no
                 # sender waits for room forever.

@@ -1,12 +1,14 @@
-"""Checks the form of graphql-transport-ws messages that a client sends."""
+"""Reads the graphql-transport-ws messages that a client sends, and checks their form."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from json import JSONDecodeError
 from types import MappingProxyType
+from typing import Any
 
 from resolvers.process.errors import BadUserInput
-from schema.execution.encoding import kind
+from schema.execution.encoding import kind, loads
 from schema.execution.parameters import document_id
 
 _OPTIONAL_OBJECT = (dict, type(None))
@@ -30,19 +32,29 @@ _SUBSCRIBE_PAYLOAD: Mapping[str, tuple[type, ...]] = MappingProxyType(
 )
 
 
-def fault(message: object) -> str | None:
-    """Return why a message is malformed, or None when it is well-formed."""
+class Malformed(Exception):
+    """A client's message is malformed; the text says why."""
+
+
+def read(text: str) -> Mapping[str, Any]:
+    """Return a message, which has the form that its type needs; raises Malformed."""
+    try:
+        message = loads(text)
+    except JSONDecodeError:
+        raise Malformed("WebSocket message must be valid JSON") from None
     if not isinstance(message, dict):
-        return f"A message must be an object, not {kind(message)}"
+        raise Malformed(f"A message must be an object, not {kind(message)}")
     form = message.get("type")
     fields = _FIELDS.get(form) if isinstance(form, str) else None
     if fields is None:
-        return "Unknown message type"
+        raise Malformed("Unknown message type")
     wrong = _wrong(message, fields)
     if wrong is None and form == "subscribe":
         payload = message["payload"]
         wrong = _wrong(payload, _SUBSCRIBE_PAYLOAD) or _wrong_document(payload)
-    return wrong
+    if wrong is not None:
+        raise Malformed(wrong)
+    return message
 
 
 def _wrong_document(payload: Mapping[str, object]) -> str | None:

@@ -1,18 +1,20 @@
-"""Sessions of graphql-transport-ws websockets: authentication, messages and the reasons to close."""
+"""Sessions of graphql-transport-ws websockets: their messages, authentication, operations, and the reasons to close.
+
+The protocol is that of https://github.com/enisdenjo/graphql-ws, PROTOCOL.md.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import structlog
-from strawberry.aiohttp.views import GraphQLView
-from strawberry.http.exceptions import WebSocketDisconnected
-from strawberry.subscriptions.protocols.graphql_transport_ws.types import ConnectionInitMessage, Message
+from graphql import OperationDefinitionNode, OperationType
 
-from resolvers.process.errors import RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.process.errors import RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.process.tokens import Claims
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, bearer
@@ -20,20 +22,24 @@ from schema.execution.ports import Context, Services
 from serving.observing import Recorder
 from serving.overload.kinds import of_operation
 from serving.streaming.connections import Connection, Connections, Peer
+from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
 from serving.streaming.room import Turn
 from serving.streaming.websocket import Channel, Close
-from serving.streaming.websocket_messages import fault
-from serving.streaming.websocket_operations import OperationsHandler
+from serving.streaming.websocket_messages import Malformed
+from serving.streaming.websocket_operations import SocketOperation
+
+_ACK = b'{"type":"connection_ack"}'
+_PONG = b'{"type":"pong"}'
+_MUTATION_SECONDS = 4.0  # time limit for mutations to answer once their session has ended
 
 log = structlog.get_logger(__name__)
 
 
-class SocketHandler(OperationsHandler, Connection):
+class SocketSession(Connection):
     """One websocket from its handshake to its end."""
 
     def __init__(
         self,
-        view: GraphQLView[Any, Any],
         channel: Channel,
         schema: Schema,
         *,
@@ -43,95 +49,95 @@ class SocketHandler(OperationsHandler, Connection):
         recorder: Recorder,
         peer: Peer,
     ) -> None:
-        OperationsHandler.__init__(self, view, channel, schema, services.settings, recorder)
-        Connection.__init__(self, services, connections, peer)
+        super().__init__(services, connections, peer)
+        self.channel = channel
+        self._schema = schema
         self._new_context = new_context
+        self._recorder = recorder
+        self._is_initialised = False
+        self._context: Context | None = None  # set once the connection is acknowledged
+        self._operations: dict[str, SocketOperation] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     # ------------------------------------------------------------ its life
 
-    def on_request_accepted(self) -> None:
-        """Start the task that guards the socket."""
+    async def serve(self) -> None:
+        """Handle the client's messages until either side closes the socket."""
         self._connections.add(self)
         self._guarding = asyncio.create_task(self._guard())
-
-    async def shutdown(self) -> None:
-        """Release everything that the socket holds, once either side has closed it."""
-        await self.leave()
+        try:
+            while (message := await self.channel.receive()) is not None:
+                await self._take(message)
+                await asyncio.sleep(0)  # whatever else waits for the process has its turn
+        except Malformed as malformed:
+            await self.channel.end(Close.MALFORMED, str(malformed))
+        except ClientGone:
+            pass
+        finally:
+            await self.leave()
 
     def _patience(self) -> float:
         # The client must send `connection_init` first.
-        return super()._patience() if self.connection_init_received else self._services.settings.socket_init_seconds
+        return super()._patience() if self._is_initialised else self._services.settings.socket_init_seconds
 
     async def _examine(self) -> Close | None:
-        if not self.connection_init_received:
+        if not self._is_initialised:
             return Close.SILENT
-        if self.websocket.ws.closed:
+        if self.channel.is_closed:
             # aiohttp's heartbeat has closed the socket, but a send still waits. Only dropping the connection ends it.
-            self.websocket.cut()
+            self.channel.cut()
         return await super()._examine()
 
     async def _close(self, close: Close) -> None:
         if close is Close.FORBIDDEN:
-            await self.finish_mutations()  # one of them may have ended the session
-        await self.websocket.end(close)
+            await self._finish_mutations()  # one of them may have ended the session
+        await self.channel.end(close)
 
     async def _stop(self) -> None:
-        await self.websocket.stop()
-
-    def refusal(self, asked: Parameters) -> RequestError | None:
-        """Return why an operation is not begun, if the process has too much to do."""
-        shedder = self._connections.shedder
-        if not shedder.arrive():
-            return None
-        return shedder.refuse(of_operation(self.schema.known_operation(asked), is_signed_in=self.claims is not None))
-
-    @contextmanager
-    def held(self, asked: Parameters) -> Iterator[Turn | None]:
-        """Count the cost of an operation for its owner while it runs; raises RateLimited above the limit."""
-        cost = self.schema.event_cost(asked)
-        counted = self._connections.shedder.answering() if cost is None else nullcontext()
-        with counted, self._connections.costs.held(self.owner, cost):
-            yield self.turn(self.websocket.room, cost)
+        await self.channel.stop()
 
     # ------------------------------------------------------------ its messages
 
-    async def handle_message(self, message: Message) -> None:
-        """Handle a message, or close the socket when it is malformed or cannot be handled."""
-        wrong = fault(message)
-        if wrong is not None:
-            await self.handle_invalid_message(wrong)
-            return
+    async def _take(self, message: Mapping[str, Any]) -> None:
+        """Handle a message; close the socket when it cannot be handled."""
         try:
-            await super().handle_message(message)
-        except WebSocketDisconnected:
+            match message["type"]:
+                case "connection_init":
+                    await self._initialise(message.get("payload") or {})
+                case "subscribe":
+                    await self._subscribe(message)
+                case "complete":
+                    self._complete(message["id"])
+                case "ping":
+                    await self.channel.send(_PONG)
+        except ClientGone:
             raise
         except Exception:
             log.exception("a websocket message could not be handled", type=message["type"])
-            await self.websocket.end(Close.BROKEN)
+            await self.channel.end(Close.BROKEN)
 
-    async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
+    async def _initialise(self, payload: Mapping[str, object]) -> None:
         """Authenticate the client, and acknowledge the connection."""
-        if self.connection_init_received:
-            await self.websocket.end(Close.TOO_MANY_INITS)
+        if self._is_initialised:
+            await self.channel.end(Close.TOO_MANY_INITS)
             return
-        self.connection_init_received = True
+        self._is_initialised = True
         try:
-            await self._identify(message.get("payload") or {})
+            await self._identify(payload)
         except Unauthenticated as error:
-            await self.websocket.end(Close.FORBIDDEN, error.message)
+            await self.channel.end(Close.FORBIDDEN, error.message)
             return
         except ServiceUnavailable:
-            await self.websocket.end(Close.TRY_AGAIN)
+            await self.channel.end(Close.TRY_AGAIN)
             return
         if not self._connections.admit(self):
-            await self.websocket.end(Close.TOO_MANY_SOCKETS)
+            await self.channel.end(Close.TOO_MANY_SOCKETS)
             return
-        self.context = self._new_context(self.claims)
+        self._context = self._new_context(self.claims)
         self._news.set()  # from now on the guard waits for a heartbeat at a time
-        await self.send_message({"type": "connection_ack"})
-        self.connection_acknowledged = True
+        await self.channel.send(_ACK)
 
-    async def _identify(self, payload: dict[str, object]) -> None:
+    async def _identify(self, payload: Mapping[str, object]) -> None:
         authorization = next((value for key, value in payload.items() if key.lower() == "authorization"), None)
         if authorization is None and self._peer.authorization:
             authorization = self._peer.authorization.reveal()
@@ -143,3 +149,100 @@ class SocketHandler(OperationsHandler, Connection):
         self.claims = self._services.tokens.read(bearer(authorization))
         if not await self._services.session_is_valid(self.claims):
             raise Unauthenticated("The session has ended")
+
+    async def _subscribe(self, message: Mapping[str, Any]) -> None:
+        """Start an operation. One that is refused gets an error under its id."""
+        if self._context is None:
+            await self.channel.end(Close.NOT_ACKNOWLEDGED)
+            return
+        if message["id"] in self._operations:
+            await self.channel.end(Close.ID_IN_USE, f"Subscriber for {message['id']} already exists")
+            return
+        operation = SocketOperation(message, self.channel, self._forget)
+        if refused := self._refusal(operation.asked):
+            await operation.send_initial_errors([refused])
+            return
+        operation.task = asyncio.create_task(self._run(operation, self._context.fresh()))
+        self._operations[operation.id] = operation
+        self._tasks.add(operation.task)
+        operation.task.add_done_callback(self._tasks.discard)
+
+    def _complete(self, id_: str) -> None:
+        """End an operation at its client's request. It may have ended by itself meanwhile."""
+        operation = self._operations.pop(id_, None)
+        if operation is not None and operation.task is not None:
+            operation.task.cancel()
+
+    # ------------------------------------------------------------ its operations
+
+    def _refusal(self, asked: Parameters) -> RequestError | None:
+        """Return why an operation is not begun: the socket has too many, or the process has too much to do."""
+        most = self._services.settings.subscriptions_per_socket
+        # Cancelled operations count until they have ended. Otherwise a client could pile them up.
+        if len(self._operations) >= most or len(self._tasks) >= 2 * most:
+            too_many = f"A websocket runs at most {most} operations at a time"
+            return RateLimited(too_many, RETRY_SECONDS, "subscriptions_per_socket")
+        shedder = self._connections.shedder
+        if not shedder.arrive():
+            return None
+        return shedder.refuse(of_operation(self._schema.known_operation(asked), is_signed_in=self.claims is not None))
+
+    async def _run(self, operation: SocketOperation, context: Context) -> None:
+        """Run an operation to its end. Raises nothing but CancelledError."""
+        started = time.perf_counter()
+        operation.observed = self._recorder.start()
+        try:
+            # Found before the cost is counted, which may exceed a limit.
+            operation.asked, document = await self._schema.find(operation.asked, context)
+            declared = document.operation(operation.asked.operation_name)
+            self._recorder.begin(operation.observed, declared)
+            operation.is_mutation = _is_mutation(declared)
+            with self._held(operation.asked) as operation.turn:
+                context.room = operation.turn or self.channel.room
+                context.send_now = None if operation.turn else operation.send_now
+                await deliver(operation, self._schema, operation.asked, context)
+        except RequestError as error:
+            with suppress(ClientGone):
+                await operation.send_initial_errors([error])
+        finally:
+            self._recorder.end(operation.observed)
+            self._forget(operation)
+            ms = round((time.perf_counter() - started) * 1000, 1)
+            log.info("operation", operation=operation.asked.operation_name, operation_id=operation.id, ms=ms)
+
+    @contextmanager
+    def _held(self, asked: Parameters) -> Iterator[Turn | None]:
+        """Count the cost of an operation for its owner while it runs, and yield its turns; raises RateLimited."""
+        cost = self._schema.event_cost(asked)
+        counted = self._connections.shedder.answering() if cost is None else nullcontext()
+        with counted, self._connections.costs.held(self.owner, cost):
+            yield self.turn(self.channel.room, cost)
+
+    def _forget(self, operation: SocketOperation) -> None:
+        """Make the id of an operation available again. Another operation may have it already."""
+        if self._operations.get(operation.id) is operation:
+            del self._operations[operation.id]
+
+    async def _finish_mutations(self) -> None:
+        """Cancel all operations but mutations, and wait for these: they are committed, so their clients must know."""
+        mutations = {one.task for one in self._operations.values() if one.is_mutation and one.task}
+        _cancel(self._tasks - mutations)
+        if mutations:
+            await asyncio.wait(mutations, timeout=_MUTATION_SECONDS)
+
+    async def end_operations(self) -> None:
+        """Cancel all operations, and wait until they have released everything."""
+        self._operations.clear()
+        _cancel(self._tasks)
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+def _cancel(tasks: set[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        if not task.cancelling():  # a second cancellation would interrupt the clean-up of the first
+            task.cancel()
+
+
+def _is_mutation(operation: OperationDefinitionNode | None) -> bool:
+    return operation is not None and operation.operation is OperationType.MUTATION

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from aiohttp import web
 
@@ -33,8 +31,9 @@ def settings(settings: Settings) -> Settings:
 @pytest.fixture
 def documents(app: web.Application) -> DocumentCache:
     """The documents that the server has parsed; none yet."""
-    views: list[Any] = [route.handler for route in app.router.routes() if isinstance(route.handler, View)]
-    cache: DocumentCache = views[0].schema.documents
+    handlers = [getattr(route.handler, "__self__", None) for route in app.router.routes()]
+    (view,) = [one for one in handlers if isinstance(one, View)]
+    cache = view.schema.documents
     cache.forget()
     return cache
 

@@ -15,7 +15,7 @@ from gql.transport.exceptions import TransportConnectionFailed, TransportQueryEr
 from gql.transport.websockets import WebsocketsTransport
 
 from serving.http.app import CONNECTIONS
-from serving.streaming.websocket_session import SocketHandler
+from serving.streaming.websocket_session import SocketSession
 from store.client.database import Database
 from tests.support.people import PASSWORD, Member
 from tests.support.transport.live import now
@@ -97,4 +97,4 @@ async def _listen(app: web.Application, member: Member, after: str, received: li
 def _cut(app: web.Application) -> None:
     """Break every websocket, as a network does."""
     for connection in list(app[CONNECTIONS]._open):  # noqa: SLF001  nothing else knows the sockets
-        cast("SocketHandler", connection).websocket.cut()
+        cast("SocketSession", connection).channel.cut()

@@ -154,7 +154,7 @@ async def test_a_client_that_vanishes(
         await until(lambda: not places(services) and not connections(alice))
     await bob.post("to nobody")
     left = {task.get_coro().__qualname__ for task in asyncio.all_tasks() - before}  # type: ignore[union-attr]
-    names = ("EventStream", "Connection", "Channel", "SocketHandler", "OperationsHandler", "deliver", "live")
+    names = ("EventStream", "Connection", "Channel", "SocketSession", "deliver", "live")
     assert not {name for name in left if name.startswith(names)}
 
 

@@ -7,27 +7,27 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from strawberry.http.exceptions import WebSocketDisconnected
 
-from schema.execution.encoding import dumps
+from schema.execution.encoding import encode
+from serving.streaming.deliver import ClientGone
 from serving.streaming.websocket import MESSAGES_WAITING, Channel
 
 
 class Slow:
-    """A websocket, its view, request and transport, of which the client reads only on demand."""
+    """A websocket, its request and transport, of which the client reads only on demand."""
 
     def __init__(self) -> None:
         self.transport = self
         self.unread = 1
         self.closed = False
         self.reads = asyncio.Semaphore(0)
-        self.sent: list[str] = []
+        self.sent: list[bytes] = []
 
-    async def send_str(self, text: str) -> None:
+    async def send_frame(self, message: bytes, _: object) -> None:
         await self.reads.acquire()
-        if text == "{}":
+        if message == b"{}":
             raise asyncio.CancelledError
-        self.sent.append(text)
+        self.sent.append(message)
 
     def get_write_buffer_size(self) -> int:
         return self.unread
@@ -41,14 +41,11 @@ class Slow:
     def set_protocol(self, _: object) -> None:
         """Ignore the protocol."""
 
-    def encode_json(self, message: object) -> str:
-        return dumps(message)
-
 
 @pytest.fixture
 async def slow() -> AsyncIterator[tuple[Slow, Channel]]:
     slow = Slow()
-    channel: Any = Channel(slow, slow, slow)  # type: ignore[arg-type]
+    channel: Any = Channel(slow, slow)  # type: ignore[arg-type]
     yield slow, channel
     await channel.stop()
 
@@ -61,21 +58,21 @@ async def turns_of_the_loop() -> None:
 async def test_sender_waits_for_a_slow_client(slow: tuple[Slow, Channel]) -> None:
     """A few messages wait for a client that does not read; further senders wait with them, in order."""
     socket_, channel = slow
-    messages = [{"n": number} for number in range(MESSAGES_WAITING + 10)]
-    sending = [asyncio.create_task(channel.send_json(message)) for message in messages]
+    messages = [encode({"n": number}) for number in range(MESSAGES_WAITING + 10)]
+    sending = [asyncio.create_task(channel.send(message)) for message in messages]
     await turns_of_the_loop()
     assert sum(task.done() for task in sending) == MESSAGES_WAITING + 1  # one of them is with the writer
     for _ in messages:
         socket_.reads.release()
     await asyncio.gather(*sending)
     await turns_of_the_loop()
-    assert socket_.sent == [dumps(message) for message in messages]
+    assert socket_.sent == messages
 
 
 async def test_sender_that_is_cancelled_disturbs_nobody(slow: tuple[Slow, Channel]) -> None:
     """Cancelling an operation that waits to send drops its message, and no other."""
     socket_, channel = slow
-    sending = [asyncio.create_task(channel.send_json({"n": number})) for number in range(MESSAGES_WAITING + 3)]
+    sending = [asyncio.create_task(channel.send(encode({"n": number}))) for number in range(MESSAGES_WAITING + 3)]
     await turns_of_the_loop()
     sending[-2].cancel()
     for _ in sending:
@@ -89,12 +86,12 @@ async def test_sender_that_is_cancelled_disturbs_nobody(slow: tuple[Slow, Channe
 async def test_writing_outlives_a_cancelled_neighbour(slow: tuple[Slow, Channel]) -> None:
     """The writer goes on when one of several waiters for aiohttp is cancelled, which cancels all of them."""
     socket_, channel = slow
-    await channel.send_json({})
-    await channel.send_json({"n": 1})
+    await channel.send(encode({}))
+    await channel.send(encode({"n": 1}))
     socket_.reads.release()
     socket_.reads.release()
     await turns_of_the_loop()
-    assert socket_.sent == ['{"n":1}']
+    assert socket_.sent == [b'{"n":1}']
 
 
 async def test_who_reads_is_written_to_at_once(slow: tuple[Slow, Channel]) -> None:
@@ -103,19 +100,19 @@ async def test_who_reads_is_written_to_at_once(slow: tuple[Slow, Channel]) -> No
     socket_.unread = 0
     for _ in range(4):
         socket_.reads.release()
-    await channel.send_json({"n": 1})
-    assert socket_.sent == ['{"n":1}']
+    await channel.send(encode({"n": 1}))
+    assert socket_.sent == [b'{"n":1}']
     socket_.unread = 1
-    await channel.send_json({"n": 2})
+    await channel.send(encode({"n": 2}))
     socket_.unread = 0
-    await channel.send_json({"n": 3})
+    await channel.send(encode({"n": 3}))
     await turns_of_the_loop()
-    assert socket_.sent == ['{"n":1}', '{"n":2}', '{"n":3}']
+    assert socket_.sent == [b'{"n":1}', b'{"n":2}', b'{"n":3}']
 
 
 async def test_nothing_is_sent_to_a_closed_socket(slow: tuple[Slow, Channel]) -> None:
     """Sending to a closed socket fails."""
     socket_, channel = slow
     socket_.closed = True
-    with pytest.raises(WebSocketDisconnected):
-        await channel.send_json({"n": 1})
+    with pytest.raises(ClientGone):
+        await channel.send(encode({"n": 1}))

@@ -111,7 +111,7 @@ async def test_no_task_outlives_its_socket(connect: Connect, services: PlainServ
     assert services.served is not None
     await services.served.shutdown()
     left_over = {task.get_coro().__qualname__ for task in asyncio.all_tasks() - before}  # type: ignore[union-attr]
-    assert not {name for name in left_over if name.startswith(("Channel", "SocketHandler", "OperationsHandler"))}
+    assert not {name for name in left_over if name.startswith(("Channel", "SocketSession"))}
 
 
 async def test_socket_while_the_process_stops(connect: Connect, services: PlainServices) -> None:
