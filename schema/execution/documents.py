@@ -13,13 +13,13 @@ from graphql import (
     GraphQLSchema,
     GraphQLSyntaxError,
     OperationDefinitionNode,
+    parse,
 )
 
 from resolvers.process.errors import QueryTooComplex
 from schema.execution.costs import Cost
 from schema.execution.introspection import Introspection
 from schema.execution.lasting import LASTING_FIELDS
-from schema.execution.lexing import parse
 from schema.execution.limits import Limits, operations
 from schema.execution.plans import Plans
 from schema.execution.prepared import Preparation, Prepared
@@ -138,7 +138,7 @@ class DocumentCache:
         if too_complex := self._limits.refuse_text(text):
             return _refused(text, too_complex)
         try:
-            return self._check(text, parse(text, self._max_tokens))
+            return self._check(text, _parse(text, self._max_tokens))
         except GraphQLSyntaxError as error:
             return _refused(text, self._parse_failure(error))
         except (RecursionError, TooMuchWork):
@@ -166,6 +166,18 @@ class DocumentCache:
             )
         error.extensions = {"code": "GRAPHQL_PARSE_FAILED"}
         return error.with_traceback(None)  # the error is cached with its text; its frames would keep much more alive
+
+
+def _parse(text: str, most: int) -> DocumentNode:
+    """Return the document of a query text; raises GraphQLSyntaxError, also for too many tokens or comments."""
+    document = parse(text, max_tokens=most, max_comments=most)
+    assert document.loc
+    token = document.loc.start_token
+    while token.next:
+        # Without reference cycles, tokens are freed at once and don't wait for the garbage collector.
+        token = token.next
+        token.prev = None
+    return document
 
 
 def _refused(text: str, *errors: GraphQLError) -> Document:

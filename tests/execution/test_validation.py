@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import pytest
 from graphql import GraphQLSchema, build_schema, parse, specified_rules, validate
-from graphql.language import Lexer, Source, TokenKind
 from graphql.validation.rules.max_introspection_depth_rule import MaxIntrospectionDepthRule
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 import schema
-from schema.execution.lexing import QuickLexer
 from schema.execution.validation import TooMuchWork, Validator, walk
 from schema.execution.validation.faults import MOST_FAULTS
 from store.settings import Settings
 from tests.support.execution.documents import SDL
-from tests.support.execution.random_documents import RandomDocuments, random_text
+from tests.support.execution.random_documents import RandomDocuments
 
 DOCUMENTS = 100  # of each seed
 SEEDS = range(2)
@@ -153,22 +151,3 @@ def test_merging_that_takes_too_long_is_given_up() -> None:
         Validator(SMALL).check(
             parse(f"{{ user {{ ...F0 {' '.join(f'...F{one}' for one in range(60))} }} }} {fragments}")
         )
-
-
-def tokens(lexer: Lexer) -> list[object]:
-    """Return all tokens that a lexer reads before it stops, and why it stops."""
-    found: list[object] = []
-    try:
-        while lexer.token.kind is not TokenKind.EOF:
-            token = lexer.advance()
-            found.append((token.kind, token.start, token.end, token.line, token.column, token.value))
-    except Exception as error:  # noqa: BLE001  compared
-        found.append(str(error))
-    return found
-
-
-def test_tokens_are_those_of_graphql_core() -> None:
-    """Random texts, right or wrong, have the same tokens, places and errors."""
-    for seed in range(1_000):
-        text = random_text(seed)
-        assert tokens(QuickLexer(Source(text))) == tokens(Lexer(Source(text))), repr(text)

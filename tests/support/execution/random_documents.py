@@ -180,18 +180,3 @@ class RandomDocuments:
         if fields and self._errs():
             fields.append(fields[0])
         return f"{{{', '.join(fields)}}}"
-
-
-_PIECES = (
-    *("{", "}", "(", ")", "[", "]", ":", "!", "@", "&", "|", "=", "$v", "...", "..", ".", "a", "name", "_1", "?", "'"),
-    *('"', '"""', "\\", '\\"""', "\\n", "\\q", "\\u0041", "\\u00411", "\\u{1F600}", "\\u{0000041}", "\\u{110000}"),
-    *("\\uD83D\\uDE00", "\\uD83D", "\n", "\r", "\r\n", "  ", "\t", ",", "#x", "#", "1", "-1", "1.5e3", "01", "-"),
-    *("é", "\U0001f600", "\ud83d", "\ude00", "\ufeff", "\x00", '"abc"', '"""\n  a\n    b\n"""', '""', " \n y\n"),
-)  # fmt: skip
-
-
-def random_text(seed: int) -> str:
-    """Return a text of random pieces that the lexer tells apart, inside strings or not."""
-    random = Random(seed)  # noqa: S311  nothing secret
-    text = "".join(random.choices(_PIECES, k=random.randint(1, 20)))
-    return random.choice(["{}", '"{}"', '"""{}"""', "{}\n{}"]).replace("{}", text)
