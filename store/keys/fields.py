@@ -19,10 +19,10 @@ class UserField:
     SUSPENDED = "suspended"  # flag
     PINNED = "pinned"  # post at the top of their profile; absent without one
     MAGNITUDE = "magnitude"  # selects their set of names
-    MESSAGES_FROM = "messages_from"  # who may begin conversations with them; absent: everyone
+    MESSAGES_FROM = "messages_from"  # who may begin conversations with them, and write in one of two; absent: everyone
     AVATAR = "avatar"  # a list of one picture, as `store/records/pictures.py` writes it
     HEADER = "header"  # the same
-    REACH = "reach"  # whether readers pull their posts, with the id that set it; absent for most members
+    REACH = "reach"  # growing, big (readers pull their posts) or shrinking, with the id that set it; else absent
 
 
 class CredentialsField:
@@ -32,7 +32,7 @@ class CredentialsField:
     PASSWORD = "password"  # noqa: S105  the field's name; it holds a hash
     ROLE = "role"
     SUSPENDED = "suspended"  # flag
-    VERIFIED = "verified"  # flag: the address is theirs, which a link sent to it has shown
+    VERIFIED = "verified"  # flag: the address is theirs, as a link sent to it has shown, or an operator said
     TOTP_SALT = "totp_salt"  # of the second factor's secret; absent without a second factor
     TOTP_PENDING = "totp_pending"  # salt of a secret that the member has not confirmed yet
     TOTP_STEP = "totp_step"  # time step of the newest code that was accepted
@@ -61,7 +61,7 @@ class StatusField:
     HASHTAGS = "hashtags"  # each after a #
     ORIGINAL = "original"  # post that this one reposts
     ORIGINAL_AUTHOR = "original_author"
-    OF_QUOTE = "of_quote"  # whether the original is a quote
+    OF_QUOTE = "of_quote"  # flag: the original is a quote
     REPLY_TO = "reply_to"  # post that this one answers
     REPLY_TO_AUTHOR = "reply_to_author"
     ROOT = "root"  # post that began the conversation
@@ -72,7 +72,7 @@ class StatusField:
     QUOTES = "quotes"  # how many
     COMMENTS = "comments"  # how many
     REPLIES = "replies"  # how many
-    HIDDEN = "hidden"  # flag: moderators hide it
+    HIDDEN = "hidden"  # flag: its author hides it
     GROUP = "group"  # in which it was posted
     ORIGINAL_GROUP = "original_group"  # in which the original was posted
     UNANNOUNCED = "unannounced"  # flag: its author was private or suspended when it was made
@@ -145,7 +145,7 @@ class HomeField:
 
     FLOOR = "floor"  # highest id ever trimmed from the home, 0 while complete
     BUILDING = "building"  # flag: a builder is at work
-    CHANGED = "changed"  # counts changes while the home is built
+    CHANGED = "changed"  # while the home is built: the clock (us) at its beginning, plus the number of changes since
 
 
 class NotificationsField:
@@ -179,7 +179,7 @@ class ReportField:
 class EvidenceField:
     """Fields of `evidence:`; the others are cases."""
 
-    PICTURES = "pictures"  # as the message had them
+    PICTURES = "pictures"  # as the message had them; once it is deleted
 
 
 class CaseField:
