@@ -29,13 +29,12 @@ from benchmarks.pictures.site import Site, running
 from benchmarks.streams import table
 from resolvers.upkeep import commands, verify
 from resolvers.upkeep.commands import Bar
-from store import jobs
+from store import jobs, kinds
 from store.client.database import Database
 from store.embedded import attach
 from store.media.objects import Form
 from store.settings import Settings
 from store.upkeep import objects, scanning
-from store.upkeep.kinds import Kind
 
 KILLS = 200
 ROUND = 10  # kills between two checks
@@ -127,7 +126,7 @@ async def _differences(db: Database) -> list[str]:
     """Return how the stored objects differ from those that the records need."""
     needed: set[str] = set()
     async for batch in scanning.scan(db):
-        for record in await objects.records(db, batch.of(Kind.IMAGE)):
+        for record in await objects.records(db, batch.of(kinds.IMAGE)):
             forms = objects.SHOWN if record.state.value == "READY" else (Form.ORIGINAL,)
             needed |= {f"{record.object}/{form.value}" for form in forms if record.object and not record.error}
     there = {one.path async for chunk in db.media.listing() for one in chunk}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from resolvers.homes import build
 from resolvers.operation.inputs import batches
+from store import kinds
 from store.client.database import Database
 from store.homes import stored
-from store.upkeep.kinds import Kind
 from store.upkeep.scanning import scan
 from store.upkeep.timelines import trim as trim_timeline
 
@@ -21,7 +21,7 @@ async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
     """Trim homes, public and hashtags, and drop idle homes; returns how many entries or homes of each were removed."""
     from_homes = from_others = 0
     async for found in scan(db):
-        for some in batches(found.of(Kind.HOME_STATE), TRIMMED):
+        for some in batches(found.of(kinds.HOME_STATE), TRIMMED):
             from_homes += sum(await db.ask(*(stored.trim_home(db, member) for member in some)))
         from_others += sum(await db.ask(*(trim_timeline(db, timeline) for timeline in found.timelines)))
         progress(found.count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,7 +13,6 @@ from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import (
     conversations,
     exports,
-    favourites,
     group_timelines,
     groups,
     importance,
@@ -29,16 +28,15 @@ from resolvers.upkeep.invariants import (
     posts,
     promotions,
     relationships,
-    replies,
 )
 from resolvers.upkeep.invariants.findings import Check, Finding, examine
 from resolvers.upkeep.invariants.forms import wellformed
-from resolvers.upkeep.invariants.homes import home_bounds, homes_equal, read_marks, stateless
-from store import jobs
+from resolvers.upkeep.invariants.homes import home_bounds, homes_equal, stateless
+from store import jobs, kinds
 from store.client.database import Database
+from store.kinds import KeyKind
 from store.pictures.images import MESSAGE, STATUS, USER
-from store.upkeep.counters import recount_member, recount_post
-from store.upkeep.kinds import Kind
+from store.upkeep import counters
 from store.upkeep.malformed import UNREADABLE, run_repairs
 from store.upkeep.scanning import KeyBatch, scan, sort
 
@@ -49,65 +47,42 @@ SHOWN = 100  # findings printed
 SiteCheck = Callable[[Database, KeyBatch], Awaitable[list[Finding]]]  # of keys that have no owner
 Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
-CHECKS: dict[Kind, tuple[Check, ...]] = {
-    Kind.USER: (members.users, names.indexed, posts.pinned, pictures.copies(USER)),
-    Kind.EXPORTS: (exports.owned(Kind.EXPORTS),),
-    Kind.EXPORT_STREAM: (exports.owned(Kind.EXPORT_STREAM),),
-    Kind.FOLLOWING: (relationships.following,),
-    Kind.FOLLOWERS: (relationships.followers,),
-    Kind.REQUESTED: (relationships.requested,),
-    Kind.REQUESTS: (relationships.requests,),
-    Kind.BLOCKED: (relationships.blocked,),
-    Kind.BLOCKED_BY: (relationships.blocked_by,),
-    Kind.STATUS: (posts.statuses, replies.listed, orphans.posts, group_timelines.posts, pictures.copies(STATUS)),
-    Kind.PROFILE: (posts.profiles,),
-    Kind.REPOSTED: (posts.reposted,),
-    Kind.HIDDEN: (posts.hidden,),
-    Kind.LIKES: (lists.hanging(Kind.LIKES), orphans.likes),
-    Kind.COMMENTS: (lists.hanging(Kind.COMMENTS), lists.listed(Kind.COMMENTS)),
-    Kind.QUOTES: (lists.hanging(Kind.QUOTES), lists.listed(Kind.QUOTES)),
-    Kind.REPLIES: (lists.hanging(Kind.REPLIES), lists.listed(Kind.REPLIES)),
-    Kind.THREAD: (replies.threads,),
-    Kind.REPOSTS: (lists.hanging(Kind.REPOSTS), lists.reposts),
-    Kind.FAVOURITES: (favourites.favourites,),
-    Kind.FAVOURITERS: (lists.hanging(Kind.FAVOURITERS), favourites.favouriters),
-    Kind.COMMENTERS: (lists.hanging(Kind.COMMENTERS), lists.listed(Kind.COMMENTERS)),
-    Kind.COMMENT: (lists.comments, orphans.comments),
-    Kind.CONVERSATION: (conversations.conversations, conversations.entries),
-    Kind.MESSAGE: (conversations.messages, pictures.copies(MESSAGE)),
-    Kind.CONVERSATIONS: (conversations.owners, conversations.listed),
-    Kind.CONVERSATION_STATE: (conversations.owners, conversations.listed),
-    Kind.UNREAD_CONVERSATIONS: (conversations.owners, conversations.listed),
-    Kind.MESSAGE_LOG: (conversations.owners,),
-    Kind.HOME: (stateless,),
-    Kind.HOME_STATE: (home_bounds,),
-    Kind.HOME_READ: (read_marks,),
-    Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications),
-    Kind.WITHDRAWN_NOTIFICATIONS: (notifications.owners,),
-    Kind.NOTIFICATION_STATE: (notifications.owners,),
-    Kind.MENTIONS: (notifications.owners, notifications.mentions),
-    Kind.GROUP: (groups.groups,),
-    Kind.GROUP_MEMBERS: (groups.listed(Kind.GROUP_MEMBERS),),
-    Kind.GROUP_REQUESTS: (groups.listed(Kind.GROUP_REQUESTS),),
-    Kind.GROUP_INVITATIONS: (groups.listed(Kind.GROUP_INVITATIONS),),
-    Kind.GROUP_BANNED: (groups.listed(Kind.GROUP_BANNED),),
-    Kind.GROUP_ROLES: (groups.owned(Kind.GROUP_ROLES),),
-    Kind.GROUP_TIMELINE: (groups.owned(Kind.GROUP_TIMELINE), group_timelines.timelines),
-    Kind.GROUP_CHANGES: (groups.owned(Kind.GROUP_CHANGES), group_timelines.logs),
-    Kind.MEMBERSHIPS: (groups.memberships,),
-    Kind.INVITED: (groups.indexed(Kind.INVITED, "invited to"),),
-    Kind.BANNED_FROM: (groups.indexed(Kind.BANNED_FROM, "banned from"),),
-    Kind.REPORT: (moderation.reports,),
-    Kind.REPORT_MESSAGES: (moderation.messages,),
-    Kind.EVIDENCE: (moderation.evidence,),
-    Kind.CASE: (moderation.cases,),
-    Kind.CASE_REPORTS: (moderation.case_reports,),
-    Kind.MODERATION_ACT: (moderation.acts,),
-    Kind.REMOVED_TEXT: (moderation.removed_texts,),
-    Kind.MAIL_TOKENS: (mails.tokens,),
-    Kind.IMAGE: (pictures.records, objects.forms),
-    Kind.IMAGES: (pictures.lists,),
+# What follows from no declaration.
+OTHER_CHECKS: Mapping[KeyKind, tuple[Check, ...]] = {
+    kinds.USER: (members.users, names.indexed, posts.pinned, pictures.copies(USER)),
+    kinds.EXPORTS: (exports.expiring(kinds.EXPORTS),),
+    kinds.EXPORT_STREAM: (exports.expiring(kinds.EXPORT_STREAM),),
+    kinds.REQUESTS: (relationships.requests,),
+    kinds.BLOCKED: (relationships.blocked,),
+    kinds.STATUS: (posts.statuses, orphans.posts, group_timelines.posts, pictures.copies(STATUS)),
+    kinds.PROFILE: (posts.profiles,),
+    kinds.REPOSTED: (posts.reposted,),
+    kinds.THREAD: (posts.threads,),
+    kinds.COMMENT: (orphans.comments,),
+    kinds.CONVERSATION: (conversations.conversations, conversations.entries),
+    kinds.MESSAGE: (conversations.messages, pictures.copies(MESSAGE)),
+    kinds.CONVERSATIONS: (conversations.listed,),
+    kinds.CONVERSATION_STATE: (conversations.listed,),
+    kinds.UNREAD_CONVERSATIONS: (conversations.listed,),
+    kinds.HOME: (stateless,),
+    kinds.HOME_STATE: (home_bounds,),
+    kinds.NOTIFICATIONS: (notifications.notifications,),
+    kinds.MENTIONS: (notifications.mentions,),
+    kinds.GROUP: (groups.groups,),
+    kinds.GROUP_REQUESTS: (groups.excluded(kinds.GROUP_REQUESTS),),
+    kinds.GROUP_INVITATIONS: (groups.excluded(kinds.GROUP_INVITATIONS),),
+    kinds.GROUP_BANNED: (groups.excluded(kinds.GROUP_BANNED),),
+    kinds.GROUP_CHANGES: (group_timelines.logs,),
+    kinds.REPORT: (moderation.reports,),
+    kinds.REPORT_MESSAGES: (moderation.messages,),
+    kinds.EVIDENCE: (moderation.evidence,),
+    kinds.CASE: (moderation.cases,),
+    kinds.MODERATION_ACT: (moderation.acts,),
+    kinds.REMOVED_TEXT: (moderation.removed_texts,),
+    kinds.MAIL_TOKENS: (mails.tokens,),
+    kinds.IMAGE: (pictures.records, objects.forms),
 }
+CHECKS = {kind: (*lists.declared(kind), *OTHER_CHECKS.get(kind, ())) for kind in kinds.KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +139,12 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
     seen = 0
     async for batch in scan(db):
         findings += await _check(db, batch)
-        owners += batch.of(Kind.HOME_STATE)
+        owners += batch.of(kinds.HOME_STATE)
         seen += batch.count
         progress(batch.count)
     chosen = owners if homes is None else random.Random(seed).sample(owners, min(homes, len(owners)))  # noqa: S311
     for some in batches(chosen, CHECKED):
-        findings += await examine(partial(homes_equal, db), some, Kind.HOME.key)
+        findings += await examine(partial(homes_equal, db), some, kinds.HOME.key)
     again = await _confirm(db, findings)
     backlog, dead = await jobs.backlog(db)
     return Report(again, seen, len(chosen), backlog, dead, await objects.listed(db))
@@ -196,16 +171,16 @@ async def remove_orphans(db: Database, report: Report) -> int:
 
 
 async def recount(db: Database, progress: Progress) -> dict[str, int]:
-    """Set every counter of members and posts to the size of its set; returns how many were checked, and `wrong`.
+    """Set every counter of records to the size of its set; returns how many were checked, and `wrong`.
 
     Each counter is set in one atomic step, so no concurrent change is counted twice or missed.
     """
-    found = Counter(members=0, posts=0, wrong=0)
+    found = Counter(dict.fromkeys((*(f"{record.noun}s" for record in counters.COUNTING), "wrong"), 0))
     async for batch in scan(db):
-        members, posts = batch.of(Kind.USER), batch.of(Kind.STATUS)
-        steps = [command for member in members for command in recount_member(member)]
-        steps += [command for post in posts for command in recount_post(post)]
-        found.update(members=len(members), posts=len(posts), wrong=sum(await db.ask(*steps)))
+        for record in counters.COUNTING:
+            owners = batch.of(record)
+            steps = [command for owner in owners for command in counters.recount(record, owner)]
+            found.update({f"{record.noun}s": len(owners), "wrong": sum(await db.ask(*steps))})
         progress(batch.count)
     return found
 
@@ -216,8 +191,8 @@ async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
     touched = sort(list(dict.fromkeys(finding.key for finding in findings)))
     again = await _check(db, touched)
     # A key may be checked together with another one (sources with their home), and the finding has that one's name.
-    for check, owners in ((homes_equal, touched.of(Kind.HOME)), (home_bounds, touched.of(Kind.HOME, Kind.SOURCES))):
-        again += await examine(partial(check, db), owners, Kind.HOME.key)
+    for check, owners in ((homes_equal, touched.of(kinds.HOME)), (home_bounds, touched.of(kinds.HOME, kinds.SOURCES))):
+        again += await examine(partial(check, db), owners, kinds.HOME.key)
     first = set(findings)
     return [finding for finding in dict.fromkeys(again) if finding in first]
 
@@ -232,7 +207,7 @@ async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     if unreadable:
         found = sort([key for key in found.keys if key not in unreadable])
     for kind, owners in found.owners.items():
-        for check in CHECKS.get(kind, ()):
+        for check in CHECKS[kind]:
             for batch in batches(owners, CHECKED):
                 findings += await examine(partial(check, db), batch, kind.key)
     for of_site in SITE_CHECKS:

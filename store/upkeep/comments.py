@@ -6,44 +6,18 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from store import keys
+from store import keys, kinds
 from store.client.database import Command, Database
-from store.keys.fields import CommentField, StatusField
-from store.upkeep import counters
-from store.upkeep.kinds import Kind, existing
+from store.keys.fields import CommentField
+from store.upkeep.lists import existing
 
 
-class CommentPlace(Struct, frozen=True):
-    """A comment, and whether its post exists and lists it."""
-
-    id: int
-    key: str
-    post: int
-    is_listed: bool
-    post_exists: bool
-
-
-async def places(db: Database, comments: Sequence[int]) -> list[CommentPlace]:
-    """Return the existing comments among some ids, with their posts. Three round trips."""
+async def without_post(db: Database, comments: Sequence[int]) -> list[tuple[str, int]]:
+    """Return the key and the post of each comment whose post does not exist. Two round trips."""
     replies = await db.ask(*(("HGET", keys.comment(comment), CommentField.POST) for comment in comments))
-    found = [(comment, int(post)) for comment, post in zip(comments, replies, strict=True) if post]
-    scores = await db.ask(*(("ZSCORE", keys.comments(post), comment) for comment, post in found))
-    exists = await existing(db, Kind.STATUS, {post for _, post in found})
-    return [
-        CommentPlace(comment, keys.comment(comment), post, score is not None, post in exists)
-        for (comment, post), score in zip(found, scores, strict=True)
-    ]
-
-
-def relist(comment: CommentPlace) -> list[Command]:
-    """Return the commands that list a comment at its post, and recount the post's comments."""
-    add = ("ZADD", keys.comments(comment.post), comment.id, comment.id)
-    return [add, *counters.recount_post(comment.post, StatusField.COMMENTS)]
-
-
-def drop(comment: CommentPlace) -> Command:
-    """Return the command that removes a comment's record."""
-    return ("DEL", comment.key)
+    found = [(keys.comment(comment), int(post)) for comment, post in zip(comments, replies, strict=True) if post]
+    exists = await existing(db, kinds.STATUS, {post for _, post in found})
+    return [(key, post) for key, post in found if post not in exists]
 
 
 class CommentAuthor(Struct, frozen=True):
@@ -62,7 +36,7 @@ async def authors(db: Database, comments: Sequence[int]) -> list[CommentAuthor]:
     wanted = (CommentField.AUTHOR, CommentField.POST)
     replies = await db.ask(*(("HMGET", keys.comment(comment), *wanted) for comment in comments))
     found = [(c, int(post), int(author)) for c, (author, post) in zip(comments, replies, strict=True) if author]
-    exists = await existing(db, Kind.USER, {author for _, _, author in found})
+    exists = await existing(db, kinds.USER, {author for _, _, author in found})
     indexed = await db.ask(*(("ZSCORE", keys.commenters(post), comment) for comment, post, _ in found))
     discussed = await db.ask(*(("ZSCORE", keys.discussed(author), post) for _, post, author in found))
     return [

@@ -16,8 +16,6 @@ from store.ids import partition
 from store.keys.fields import ConversationField, MessageField
 from store.records.lists import read_pairs
 
-_LISTS = (keys.conversations, keys.conversation_state, keys.unread_conversations, keys.message_log)
-
 
 class Stored(Struct, frozen=True):
     """A conversation with its messages: the sender of each, None for one without a record, and what each list has.
@@ -249,10 +247,3 @@ def remove(member: int, conversation: int) -> list[Command]:
         ("HDEL", keys.conversation_state(member), conversation),
         ("SREM", keys.unread_conversations(member), conversation),
     ]
-
-
-async def left_of(db: Database, members: Sequence[int]) -> list[str]:
-    """Return the keys that these members have of conversations. One round trip."""
-    owned = [key(member) for member in members for key in _LISTS]
-    found = await db.ask(*(("EXISTS", key) for key in owned))
-    return [key for key, exists in zip(owned, found, strict=True) if exists]

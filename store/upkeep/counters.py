@@ -1,68 +1,52 @@
-"""Counters of members and posts. Each is the size of a set."""
+"""Counters of records. Each is the size of a list, as `store.kinds` declares it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
-from store import keys
+from msgspec import Struct
+
+from store import kinds
 from store.client.database import Command, Database, script
-from store.keys.fields import StatusField, UserField
+from store.kinds import List, Record
 
-Counts = dict[str, int]  # counter → its value
-
-OF_MEMBER: Mapping[str, Callable[[int], str]] = {
-    UserField.FOLLOWERS: keys.followers,
-    UserField.FOLLOWING: keys.following,
-    UserField.POSTS: keys.profile,  # without the hidden ones
-}
-OF_POST: Mapping[str, Callable[[int], str]] = {
-    StatusField.LIKES: keys.likes,
-    StatusField.REPOSTS: keys.reposts,
-    StatusField.QUOTES: keys.quotes,
-    StatusField.COMMENTS: keys.comments,
-    StatusField.REPLIES: keys.replies,
-}
+COUNTING = tuple(record for record in kinds.KINDS if isinstance(record, Record) and kinds.counted(record))
 
 
-async def totals_of_members(db: Database, members: Sequence[int]) -> dict[int, Counts]:
-    """Return the exact totals for each member's counters. Two round trips."""
-    totals = await _sizes(db, members, OF_MEMBER)
-    hidden = await db.ask(*(("ZCARD", keys.hidden(member)) for member in members))
-    for member, count in zip(members, hidden, strict=True):
-        totals[member][UserField.POSTS] -= count
-    return totals
+class Count(Struct, frozen=True):
+    """A counter of a record, as it is stored and as its list is long."""
+
+    of: List
+    owner: int
+    stored: int
+    total: int
 
 
-async def totals_of_posts(db: Database, posts: Sequence[int]) -> dict[int, Counts]:
-    """Return the exact totals for each post's counters. One round trip."""
-    return await _sizes(db, posts, OF_POST)
+async def counts(db: Database, record: Record, owners: Sequence[int]) -> list[Count]:
+    """Return the counters of those of some owners who have a record. Two round trips."""
+    counted = list(kinds.counted(record).values())
+    fields = [of.counter for of in counted]
+    stored = await db.ask(*(("HMGET", record.key(owner), *fields) for owner in owners))
+    exist = await db.ask(*(("EXISTS", record.key(owner)) for owner in owners))
+    there = [(owner, row) for owner, row, exists in zip(owners, stored, exist, strict=True) if exists]
+    found = [(of, owner, int(number or 0)) for owner, row in there for of, number in zip(counted, row, strict=True)]
+    sizes = await db.ask(*(("ZCARD", of.key(owner)) for of, owner, _ in found))
+    without = await db.ask(*(("ZCARD", of.uncounted.key(owner)) for of, owner, _ in found if of.uncounted))
+    less = iter(without)
+    return [Count(*one, size - (next(less) if one[0].uncounted else 0)) for one, size in zip(found, sizes, strict=True)]
 
 
-async def _sizes(db: Database, owners: Sequence[int], counted: Mapping[str, Callable[[int], str]]) -> dict[int, Counts]:
-    replies = await db.ask(*(("ZCARD", key(owner)) for owner in owners for key in counted.values()))
-    rows = [replies[i : i + len(counted)] for i in range(0, len(replies), len(counted))]
-    return {owner: dict(zip(counted, row, strict=True)) for owner, row in zip(owners, rows, strict=True)}
+def recount(record: Record, owner: int) -> list[Command]:
+    """Return the commands that set all counters of a record to their totals; each replies 1 if it was wrong."""
+    return [command for of in kinds.counted(record).values() for command in recount_list(of, owner)]
 
 
-def stored(fields: Mapping[str, str], counted: Mapping[str, Callable[[int], str]]) -> Counts:
-    """Return the counters of a record."""
-    return {name: int(fields.get(name, 0)) for name in counted}
+def recount_list(of: List, owner: int) -> list[Command]:
+    """Return the commands that set the counters that a list of an owner changes, none if it changes none."""
+    counted = [one for one in kinds.counted(of.of).values() if of in {one, one.uncounted}]
+    return [_recount(one, owner) for one in counted]
 
 
-def recount_member(member: int, *names: str) -> list[Command]:
-    """Return the commands that set some counters of a member, or all, to their totals.
-
-    The reply to each is 1 if the counter was wrong.
-    """
-    hidden = {UserField.POSTS: keys.hidden(member)}
-    return [_recount(keys.user(member), OF_MEMBER[name](member), name, hidden.get(name)) for name in names or OF_MEMBER]
-
-
-def recount_post(post: int, *names: str) -> list[Command]:
-    """Return the commands that set some counters of a post, or all, to their totals, as `recount_member` does."""
-    return [_recount(keys.status(post), OF_POST[name](post), name) for name in names or OF_POST]
-
-
-def _recount(record: str, counted: str, name: str, without: str | None = None) -> Command:
-    uncounted = {"uncounted": without} if without else {}
-    return script("recount", record=record, counted=counted, **uncounted, counter=name)
+def _recount(of: List, owner: int) -> Command:
+    uncounted = {"uncounted": of.uncounted.key(owner)} if of.uncounted else {}
+    return script("recount", record=of.of.key(owner), counted=of.key(owner), **uncounted, counter=of.counter)

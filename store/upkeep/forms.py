@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from store import kinds
 from store.groups.records import GroupKind
 from store.keys.fields import (
     CaseField,
@@ -54,7 +55,6 @@ class Form(Struct, frozen=True):
 OWN = "own"  # The score of an entry is the id at its beginning.
 _ITSELF = Form(ID, score=OWN)
 _IDS = Form(ID)
-_COUNTS = (StatusField.LIKES, StatusField.REPOSTS, StatusField.QUOTES, StatusField.COMMENTS, StatusField.REPLIES)
 
 
 def _record(fields: Mapping[str, str], optional: Mapping[str, str] | None = None) -> Form:
@@ -65,14 +65,15 @@ def _all(pattern: str, *fields: str) -> dict[str, str]:
     return dict.fromkeys(fields, pattern)
 
 
-# The kinds that are not here have no other form than their type: nothing reads them but scripts that let them expire.
+# Lists of ids follow from their declarations. Other kinds that are not here have no other form than their type: nothing
+# reads them but scripts that let them expire.
 FORMS: Mapping[str, Form] = {
+    **{one.name: _ITSELF if one.has_own_ids else _IDS for one in kinds.LISTS},
     "minted": Form(ID),
     "jobs": Form(fields={"kind": r"\w+", "body": r"\{.*\}"}),
     "dead_jobs": _IDS,
     "user": _record(
-        _all(ANY, UserField.LOGIN, UserField.NAME, UserField.BIO)
-        | _all(ID, UserField.FOLLOWERS, UserField.FOLLOWING, UserField.POSTS),
+        _all(ANY, UserField.LOGIN, UserField.NAME, UserField.BIO) | _all(ID, *kinds.counted(kinds.USER)),
         {**_all(ID, UserField.PINNED, UserField.MAGNITUDE), UserField.REACH: r"(growing|big|shrinking):\d+"},
     ),
     "credentials": _record(
@@ -84,7 +85,6 @@ FORMS: Mapping[str, Form] = {
     "email": Form(ID),
     "names": Form(r".*\0\d+", score="0"),
     "indexed": Form(ID, r"\d+(\0.*)?"),
-    **dict.fromkeys(("following", "followers", "requests", "requested", "blocked", "blocked_by", "muted"), _IDS),
     "profile": Form(r"\d+(:\d+){0,2}", score=OWN),
     "home": Form(r"\d+(:\d+)?"),
     "newest": Form(r" *\d+( +\d+)*"),
@@ -96,10 +96,7 @@ FORMS: Mapping[str, Form] = {
     "big": _IDS,
     "big_version": Form(ID),
     "reposted": Form(ID, ID),
-    **dict.fromkeys(("liked", "hidden", "discussed"), _ITSELF),
-    "favourites": _IDS,
     "notifications": Form(r"LIKE:0:\d+:\d+|(?!LIKE:)[A-Z_]+(:\d+){3}"),
-    "withdrawn_notifications": _IDS,
     "notification_state": Form(optional=_all(ID, NotificationsField.READ, NotificationsField.FLOOR)),
     "mentions": Form(r"\d+(:\d+)?", score=OWN),
     "status": _record(
@@ -108,15 +105,13 @@ FORMS: Mapping[str, Form] = {
             **_all(
                 ID, StatusField.ORIGINAL, StatusField.ORIGINAL_AUTHOR, StatusField.ORIGINAL_GROUP, StatusField.GROUP
             ),
-            **_all(ID, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR, StatusField.ROOT, *_COUNTS),
+            **_all(ID, *kinds.counted(kinds.STATUS)),
+            **_all(ID, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR, StatusField.ROOT),
             **_all(r"-?\d+(\.\d+)?(e-?\d+)?", StatusField.LATITUDE, StatusField.LONGITUDE),
             StatusField.MENTIONS: IDS,
             StatusField.HASHTAGS: r"#.+",
         },
     ),
-    **dict.fromkeys(("likes", "reposts"), _IDS),
-    **dict.fromkeys(("quotes", "replies", "thread", "favouriters", "comments"), _ITSELF),
-    "commenters": _IDS,
     "comment": _record(
         {CommentField.AUTHOR: ID, CommentField.TEXT: ANY, CommentField.POST: ID},
         {CommentField.REPLY_TO: ID, CommentField.MENTIONS: IDS},
@@ -130,10 +125,10 @@ FORMS: Mapping[str, Form] = {
         },
         {ConversationField.FORGOTTEN: ID},
     ),
-    **dict.fromkeys(("messages", "sent"), _ITSELF),
+    "sent": _ITSELF,
     "message": _record({MessageField.CONVERSATION: ID, MessageField.SENDER: ID, MessageField.TEXT: ANY}),
     "deleted_messages": Form(r"\d+:\d+"),
-    "conversations": _IDS,
+    "message_log": Form(),
     "conversation_state": Form(ID, r"\d+(:\d+){3}"),
     "unread_conversations": _IDS,
     "image": _record(
@@ -149,14 +144,12 @@ FORMS: Mapping[str, Form] = {
             ImageField.SUBJECT: SUBJECT,
         },
     ),
-    **dict.fromkeys(("images", "uploads"), _ITSELF),
+    "uploads": _ITSELF,
     "originals": Form(ID, r"\d+ \d+ \d+"),
     "group": _record({GroupField.NAME: ANY, GroupField.DESCRIPTION: ANY, GroupField.KIND: _one_of(GroupKind)}),
-    **dict.fromkeys(("group_members", "group_requests", "group_invitations", "group_banned"), _IDS),
     "group_roles": Form(ID, r"[A-Z]+"),
-    "group_timeline": _ITSELF,
     "group_changes": Form(r"\d+|floor"),
-    **dict.fromkeys(("memberships", "invited", "banned_from", "group_directory"), _IDS),
+    "group_directory": _IDS,
     "report": _record(
         {**_all(ID, ReportField.CASE, ReportField.REPORTER), ReportField.REASON: _one_of(ReportReason)},
     ),
@@ -165,7 +158,6 @@ FORMS: Mapping[str, Form] = {
         {CaseField.SUBJECT: SUBJECT, CaseField.AUTHOR: ID, CaseField.STATE: _one_of(ReportState)},
         {CaseField.RESOLVER: ID},
     ),
-    "case_reports": _IDS,
     "open_cases": Form(SUBJECT, ID),
     "cases": _IDS,
     "moderation_log": Form(is_truth=True),

@@ -38,11 +38,6 @@ async def facts(db: Database, members: Sequence[int]) -> list[HomeFacts]:
     return [_facts(member, *row) for member, row in zip(members, rows, strict=True)]
 
 
-def drop_mark(member: int) -> Command:
-    """Return the command that removes the mark up to which a home was read."""
-    return ("DEL", keys.home_read(member))
-
-
 def _look(member: int) -> list[Command]:
     return [
         ("LLEN", keys.home(member)),

@@ -6,13 +6,13 @@ Checks of invariants read values without doubt, because a malformed one is found
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import MsgspecError, Struct
 from redis.exceptions import ResponseError
 
-from store import keys
+from store import kinds
 from store.client.database import Command, Database
 from store.keys.table import described
 from store.upkeep import counters
@@ -29,10 +29,7 @@ _READS: Mapping[str, tuple[Any, ...]] = {
     "zset": ("ZRANGE", 0, -1, "WITHSCORES"),
     "stream": ("XLEN",),
 }
-_COUNTERS: Mapping[tuple[str, str], Callable[..., list[Command]]] = {
-    **{(keys.user.__name__, field): counters.recount_member for field in counters.OF_MEMBER},
-    **{(keys.status.__name__, field): counters.recount_post for field in counters.OF_POST},
-}
+_COUNTERS = {(one.of.name, one.counter): one for one in kinds.LISTS if one.counter}
 _REMOVES = {"hash": "HDEL", "set": "SREM", "zset": "ZREM"}
 
 
@@ -110,8 +107,8 @@ def _wrong_fields(key: str, kind: _Kind, fields: Mapping[str, str]) -> list[Malf
 
 def _mend_field(key: str, kind: _Kind, field: str) -> list[Command]:
     """Return the commands that set a counter of a record to its total, or remove what is not the truth."""
-    if recount := _COUNTERS.get((kind.name, field)):
-        return recount(int(key.rpartition(":")[2]), field)
+    if counted := _COUNTERS.get((kind.name, field)):
+        return counters.recount_list(counted, int(key.rpartition(":")[2]))
     if kind.form.is_truth:
         return []
     return [("DEL", key) if field in kind.form.fields else ("HDEL", key, field)]

@@ -1,4 +1,4 @@
-"""Members: their counters, and that they have credentials and names of their own."""
+"""Members: that they have credentials and names of their own."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ from store import account_names, keys
 from store.client.database import Command, Database
 from store.keys.fields import CredentialsField, UserField
 from store.records.lists import Entry, Fields, read_entries, read_pairs
-from store.upkeep import counters
-from store.upkeep.counters import Counts
 
 BIG = keys.big()
 _OF_TWO_FACTOR = CredentialsField.TOTP_STEP, CredentialsField.RECOVERY_CODES
 
 
 class MemberFacts(Struct, frozen=True):
-    """A member's counters, and the totals that they should equal; the login and the e-mail address."""
+    """A member's login and e-mail address, and what has to agree with their records."""
 
     id: int
     key: str
-    counters: Counts
-    totals: Counts
     login: str
     email: str | None  # None without credentials, "" for a member who lost an address that they never verified
     two_factor_left: tuple[str, ...]  # fields that belong to a second factor, where there is none
@@ -41,25 +37,22 @@ class NameFacts(Struct, frozen=True):
 
 
 async def members(db: Database, ids: Sequence[int]) -> list[MemberFacts]:
-    """Return the facts about the existing members among some ids. Four round trips."""
-    totals = await counters.totals_of_members(db, ids)
+    """Return the facts about the existing members among some ids. Two round trips."""
     records = await db.ask(*(("HGETALL", keys.user(member)) for member in ids))
     private = await db.ask(*(("HGETALL", keys.credentials(member)) for member in ids))
     return [
-        _facts(member, read_pairs(record), read_pairs(credentials), totals[member])
+        _facts(member, read_pairs(record), read_pairs(credentials))
         for member, record, credentials in zip(ids, records, private, strict=True)
         if record
     ]
 
 
-def _facts(member: int, fields: Fields, credentials: Fields, totals: Counts) -> MemberFacts:
+def _facts(member: int, fields: Fields, credentials: Fields) -> MemberFacts:
     reach, _, since = fields.get(UserField.REACH, "").partition(":")
     left = () if CredentialsField.TOTP_SALT in credentials else _OF_TWO_FACTOR
     return MemberFacts(
         id=member,
         key=keys.user(member),
-        counters=counters.stored(fields, counters.OF_MEMBER),
-        totals=totals,
         login=fields[UserField.LOGIN],
         email=credentials.get(CredentialsField.EMAIL),
         two_factor_left=tuple(name for name in left if name in credentials),

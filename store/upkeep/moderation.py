@@ -11,10 +11,10 @@ from store import keys
 from store.client.database import Command, Database
 from store.ids import first_of
 from store.keys.fields import CaseField, EvidenceField, LogHeadField, ModerationActField, ReportField
+from store.kinds import KeyKind
 from store.moderation.log import kept_seconds
 from store.moderation.records import ReportState, read_messages
 from store.records.lists import Entry, read_entries, read_pairs
-from store.upkeep.kinds import Kind
 
 LOG, HEAD = keys.moderation_log(), keys.log_head()
 OPEN_CASES = keys.open_cases()
@@ -144,19 +144,9 @@ def list_report(report: ReportFacts) -> Command:
     return ("ZADD", keys.case_reports(report.case), "NX", report.id, report.reporter)
 
 
-async def reports_of(db: Database, case: int) -> list[Entry]:
-    """Return the reporters of a case with their reports. One round trip."""
-    return read_entries(await db.one("ZRANGE", keys.case_reports(case), 0, -1, "WITHSCORES"))
-
-
-def drop(kind: Kind, owner: int) -> Command:
+def drop(kind: KeyKind, owner: int) -> Command:
     """Return the command that removes a key."""
     return ("DEL", kind.key(owner))
-
-
-def unlist_reporter(case: int, reporter: int) -> Command:
-    """Return the command that removes a reporter from a case."""
-    return ("ZREM", keys.case_reports(case), reporter)
 
 
 class ActFacts(Struct, frozen=True):

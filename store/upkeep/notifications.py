@@ -18,10 +18,6 @@ from store.notifications import (
     read_mentions,
     read_notifications,
 )
-from store.settings import Settings
-from store.upkeep.kinds import Kind
-
-_OWNED = (Kind.NOTIFICATIONS, Kind.WITHDRAWN_NOTIFICATIONS, Kind.NOTIFICATION_STATE, Kind.MENTIONS)
 
 
 class ListedNotification(Struct, frozen=True):
@@ -107,29 +103,3 @@ async def mentions(db: Database, members: Sequence[int]) -> list[ListedMention]:
 def remove(key: str, place: int) -> Command:
     """Return the command that removes the entry at a place from a list of notifications or mentions."""
     return ("ZREMRANGEBYSCORE", key, place, place)
-
-
-async def left_of(db: Database, members: Sequence[int]) -> list[str]:
-    """Return the keys that these members have of notifications and mentions. One round trip."""
-    owned = [kind.key(member) for member in members for kind in _OWNED]
-    found = await db.ask(*(("EXISTS", key) for key in owned))
-    return [key for key, exists in zip(owned, found, strict=True) if exists]
-
-
-def drop(key: str) -> Command:
-    """Return the command that removes a key of notifications or mentions."""
-    return ("DEL", key)
-
-
-def bounds(settings: Settings) -> dict[Kind, int]:
-    """Return the most entries that each kind of list may have."""
-    return {
-        Kind.NOTIFICATIONS: settings.notifications_kept,
-        Kind.WITHDRAWN_NOTIFICATIONS: settings.notifications_kept,
-        Kind.MENTIONS: settings.mentions_kept,
-    }
-
-
-async def sizes(db: Database, kind: Kind, members: Sequence[int]) -> list[int]:
-    """Return the number of entries in one kind of list of each member. One round trip."""
-    return list(await db.ask(*(("ZCARD", kind.key(member)) for member in members)))

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 
+from store import kinds
 from store.client.database import Command, Database
 from store.ids import LARGEST
 from store.keys.fields import ImageField
 from store.media.objects import Form, Stored
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.pictures import UploadState
-from store.upkeep.kinds import Kind
 from store.upkeep.malformed import UNREADABLE
 
 ORPHAN_AGE = timedelta(days=2)  # A younger object may belong to a record that is about to be written.
@@ -29,12 +29,12 @@ async def records(db: Database, images: Sequence[int]) -> list[Upload]:
 
 def key(image: int) -> str:
     """Return the key of a picture's record."""
-    return Kind.IMAGE.key(image)
+    return kinds.IMAGE.key(image)
 
 
 def correct_bytes(image: int, size: int) -> Command:
     """Return the command that stores how many bytes the objects of a picture have."""
-    return ("HSET", Kind.IMAGE.key(image), ImageField.BYTES, size)
+    return ("HSET", kinds.IMAGE.key(image), ImageField.BYTES, size)
 
 
 async def unowned(db: Database, listed: Sequence[Stored]) -> list[Stored]:

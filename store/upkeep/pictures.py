@@ -154,8 +154,8 @@ def remove_commands(db: Database, one: Upload) -> list[Command]:
     return [("HDEL", keys.image(one.id), ImageField.SUBJECT), remove_command(db, one.id, owner)]
 
 
-class Listed(Struct, frozen=True):
-    """An entry of a list of pictures that should not be there."""
+class Unattached(Struct, frozen=True):
+    """An entry of a list of unattached pictures that should not be there."""
 
     key: str
     image: int
@@ -165,23 +165,10 @@ class Listed(Struct, frozen=True):
         return ("ZREM", self.key, self.image)
 
 
-async def listed_without_record(db: Database, members: Sequence[int]) -> list[Listed]:
-    """Return the entries of members' lists of pictures that have no record; two round trips."""
-    return await _without_record(db, list(map(keys.images, members)))
-
-
-async def waiting_without_record(db: Database, partitions: Sequence[int]) -> list[Listed]:
+async def waiting_without_record(db: Database, partitions: Sequence[int]) -> list[Unattached]:
     """Return the entries of partitions' lists of unattached pictures that have no record; two round trips."""
-    return await _without_record(db, list(map(keys.uploads, partitions)))
-
-
-async def _without_record(db: Database, lists: Sequence[str]) -> list[Listed]:
+    lists = list(map(keys.uploads, partitions))
     replies = await db.ask(*(("ZRANGE", key, 0, -1) for key in lists))
-    entries = [Listed(key, int(image)) for key, reply in zip(lists, replies, strict=True) for image in reply]
+    entries = [Unattached(key, int(image)) for key, reply in zip(lists, replies, strict=True) for image in reply]
     exist = await db.ask(*(("EXISTS", keys.image(entry.image)) for entry in entries))
     return [entry for entry, exists in zip(entries, exist, strict=True) if not exists]
-
-
-def drop_list(member: int) -> Command:
-    """Return the command that removes the list of pictures of a member who does not exist."""
-    return ("DEL", keys.images(member))

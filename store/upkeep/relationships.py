@@ -1,74 +1,22 @@
-"""Follows, requests and blocks: the edges that one side has, and what the other side has of them."""
+"""Follows, requests and blocks: what else has to agree beside the lists of both sides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
-from store import blocks, follows, keys
+from store import blocks, follows, keys, kinds
 from store.client.database import Command, Database
 from store.keys.fields import UserField
-from store.records.lists import read_entries
 from store.upkeep import counters
-from store.upkeep.kinds import Kind
+from store.upkeep.lists import Listed, remove
 
-# Each list of edges, and the list on the other side that has the same edges.
-_OTHER_SIDE = {
-    Kind.FOLLOWING: Kind.FOLLOWERS,
-    Kind.FOLLOWERS: Kind.FOLLOWING,
-    Kind.REQUESTED: Kind.REQUESTS,
-    Kind.REQUESTS: Kind.REQUESTED,
-    Kind.BLOCKED: Kind.BLOCKED_BY,
-    Kind.BLOCKED_BY: Kind.BLOCKED,
-}
-_COUNTERS = {Kind.FOLLOWING: UserField.FOLLOWING, Kind.FOLLOWERS: UserField.FOLLOWERS}
-_JOINING = (Kind.FOLLOWING, Kind.FOLLOWERS, Kind.REQUESTED, Kind.REQUESTS)  # lists that a block ends
+_JOINING = (kinds.FOLLOWING, kinds.FOLLOWERS, kinds.REQUESTED, kinds.REQUESTS)  # lists that a block ends
 
 
-class Edge(Struct, frozen=True):
-    """A follow, request or block in a member's list; `mirrored` is its id in the other member's list, None without."""
-
-    kind: Kind
-    member: int
-    other: int
-    id: int
-    mirrored: int | None
-
-    @property
-    def key(self) -> str:
-        """Return the key of the member's list."""
-        return self.kind.key(self.member)
-
-    @property
-    def is_mirrored(self) -> bool:
-        """Return whether both lists have the same edge."""
-        return self.mirrored == self.id
-
-
-async def edges(db: Database, kind: Kind, members: Sequence[int]) -> list[Edge]:
-    """Return the edges in one list of some members. Two round trips."""
-    there = _OTHER_SIDE[kind]
-    replies = await db.ask(*(("ZRANGE", kind.key(member), 0, -1, "WITHSCORES") for member in members))
-    found = [
-        (member, entry.entity, entry.place)
-        for member, reply in zip(members, replies, strict=True)
-        for entry in read_entries(reply)
-    ]
-    scores = await db.ask(*(("ZSCORE", there.key(other), member) for member, other, _ in found))
-    return [Edge(kind, *edge, None if score is None else int(score)) for edge, score in zip(found, scores, strict=True)]
-
-
-async def following_counts(db: Database, members: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the key of each member's list of followed members, and its size. One round trip."""
-    found = [keys.following(member) for member in members]
-    return list(zip(found, await db.ask(*(("ZCARD", key) for key in found)), strict=True))
-
-
-async def accepted(db: Database, requests: Iterable[Edge]) -> set[Edge]:
+async def accepted(db: Database, requests: Iterable[Listed]) -> set[Listed]:
     """Return the requests whose member is a follower on the other side already. One round trip."""
     asked = list(requests)
-    scores = await db.ask(*(("ZSCORE", keys.followers(edge.other), edge.member) for edge in asked))
+    scores = await db.ask(*(("ZSCORE", keys.followers(edge.entity), edge.owner) for edge in asked))
     return {edge for edge, score in zip(asked, scores, strict=True) if score is not None}
 
 
@@ -79,47 +27,49 @@ async def private(db: Database, members: Iterable[int]) -> set[int]:
     return {member for member, is_private in zip(asked, replies, strict=True) if is_private}
 
 
-def remove(edge: Edge) -> list[Command]:
-    """Return the commands that remove an edge from the member's list, and recount the list if it is counted."""
-    counter = _COUNTERS.get(edge.kind)
-    return [("ZREM", edge.key, edge.other), *(counters.recount_member(edge.member, counter) if counter else ())]
+def apply_follow(db: Database, edge: Listed) -> list[Command]:
+    """Return the commands that set a follow or request on the other side, over any other version there."""
+    assert edge.of.copied_to
+    old = ("ZREM", edge.of.copied_to.key(edge.entity), edge.owner)
+    ended = ("DEL", keys.unfollowed(edge.entity, edge.owner))
+    step = "add" if edge.of is kinds.FOLLOWING else "ask"
+    return [ended, old, follows.apply_command(db, edge.owner, edge.entity, edge.place, step, quietly=True)]
 
 
-def apply_to_other_side(db: Database, edge: Edge) -> list[Command]:
-    """Return the commands that set a follow, request or block on the other side, over any other version there."""
-    old = ("ZREM", _OTHER_SIDE[edge.kind].key(edge.other), edge.member)
-    if edge.kind is Kind.BLOCKED:
-        ended = ("DEL", keys.unblocked(edge.other, edge.member))
-        return [ended, old, blocks.apply_command(db, edge.member, edge.other, edge.id, ended=False, quietly=True)]
-    step = "add" if edge.kind is Kind.FOLLOWING else "ask"
-    ended = ("DEL", keys.unfollowed(edge.other, edge.member))
-    return [ended, old, follows.apply_command(db, edge.member, edge.other, edge.id, step, quietly=True)]
+def apply_block(db: Database, edge: Listed) -> list[Command]:
+    """Return the commands that set a block on the other side, over any other version there."""
+    old = ("ZREM", keys.blocked_by(edge.entity), edge.owner)
+    ended = ("DEL", keys.unblocked(edge.entity, edge.owner))
+    apply = blocks.apply_command(db, edge.owner, edge.entity, edge.place, ended=False, quietly=True)
+    return [ended, old, apply]
 
 
-def accept_here(db: Database, request: Edge) -> Command:
+def accept_here(db: Database, request: Listed) -> Command:
     """Return the command that makes a request of the member a follow on the member's side."""
-    return follows.accept_command(db, request.member, request.other, request.id, quietly=True)
+    return follows.accept_command(db, request.owner, request.entity, request.place, quietly=True)
 
 
-def approve(db: Database, request: Edge) -> list[Command]:
+def approve(db: Database, request: Listed) -> list[Command]:
     """Return the commands that make a request to the member a follow on both sides."""
     return [
-        follows.accept_command(db, request.other, request.member, request.id, quietly=True),
+        follows.accept_command(db, request.entity, request.owner, request.place, quietly=True),
         *remove(request),
-        follows.apply_command(db, request.other, request.member, request.id, "add", quietly=True),
+        follows.apply_command(db, request.entity, request.owner, request.place, "add", quietly=True),
     ]
 
 
-async def joined(db: Database, block_edges: Sequence[Edge]) -> set[Edge]:
+async def joined(db: Database, block_edges: Sequence[Listed]) -> list[Listed]:
     """Return the blocks across which either member follows, or asks to follow, the other. One round trip."""
-    own = (Kind.FOLLOWING, Kind.REQUESTED)
-    ways = [(edge, way) for edge in block_edges for way in ((edge.member, edge.other), (edge.other, edge.member))]
+    own = (kinds.FOLLOWING, kinds.REQUESTED)
+    ways = [(edge, way) for edge in block_edges for way in ((edge.owner, edge.entity), (edge.entity, edge.owner))]
     scores = await db.ask(*(("ZSCORE", kind.key(who), whom) for _, (who, whom) in ways for kind in own))
-    return {edge for i, (edge, _) in enumerate(ways) if any(score is not None for score in scores[2 * i : 2 * i + 2])}
+    found = [edge for i, (edge, _) in enumerate(ways) if any(score is not None for score in scores[2 * i : 2 * i + 2])]
+    return list(dict.fromkeys(found))
 
 
-def part(block: Edge) -> list[Command]:
+def part(block: Listed) -> list[Command]:
     """Return the commands that end every follow and request between two members, and recount both."""
-    pair = (block.member, block.other)
+    pair = (block.owner, block.entity)
     ends: list[Command] = [("ZREM", kind.key(m), o) for m, o in (pair, pair[::-1]) for kind in _JOINING]
-    return [*ends, *(command for member in pair for command in counters.recount_member(member, *_COUNTERS.values()))]
+    counts = [counters.recount_list(of, member) for member in pair for of in (kinds.FOLLOWING, kinds.FOLLOWERS)]
+    return [*ends, *(command for some in counts for command in some)]

@@ -6,18 +6,18 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
-from store import keys, search
+from store import keys, kinds, search
 from store.client.database import Database, Unavailable
 from store.client.nodes.one import LOST
 from store.ids import PARTITIONS
+from store.kinds import KeyKind
 from store.moderation.records import ReportState
-from store.upkeep.kinds import Kind
 from store.upkeep.timelines import Timeline
 
 SCANNED = 2_000  # COUNT: keys scanned per step
 
 _OWNED = re.compile(r"([a-z-]+:)\{\d+\}:(\d+)")
-_KINDS = {keys.stem(kind.key): kind for kind in Kind}
+_KINDS = {keys.stem(kind.key): kind for kind in kinds.KINDS}
 _SENT = re.compile(r"sent:\{\d+\}:(\d+):\d+")
 _OF_PARTITION = re.compile(r"(outbox|mails|uploads):\{(\d+)\}")
 _HOLDERS = keys.conversation_of(0, "").partition("{")[0]
@@ -36,7 +36,7 @@ class KeyBatch:
     """A batch of keys, sorted by what they hold. Keys of other kinds are in `keys` alone."""
 
     keys: Sequence[str] = ()
-    owners: dict[Kind, list[int]] = field(default_factory=dict)
+    owners: dict[KeyKind, list[int]] = field(default_factory=dict)
     timelines: list[Timeline] = field(default_factory=list)  # whose list of posts is in the batch
     rankings: list[Timeline] = field(default_factory=list)  # whose ranking is in the batch
     promotions: list[int] = field(default_factory=list)
@@ -57,9 +57,9 @@ class KeyBatch:
         """The number of keys."""
         return len(self.keys)
 
-    def of(self, *kinds: Kind) -> list[int]:
+    def of(self, *wanted: KeyKind) -> list[int]:
         """Return the owners of the keys of some kinds."""
-        return [owner for kind in kinds for owner in self.owners.get(kind, ())]
+        return [owner for kind in wanted for owner in self.owners.get(kind, ())]
 
 
 async def scan(db: Database) -> AsyncIterator[KeyBatch]:

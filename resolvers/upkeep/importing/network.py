@@ -26,7 +26,7 @@ from resolvers.upkeep.demo.drawing import Drawing
 from resolvers.upkeep.importing import groups as import_groups
 from resolvers.upkeep.importing import messages as import_messages
 from resolvers.upkeep.progress import Phases
-from store import follows, jobs
+from store import follows, jobs, kinds
 from store.client.database import Database
 from store.hashtags import count_uses
 from store.ids import instant
@@ -38,7 +38,7 @@ from store.secret import Secret
 from store.settings import Settings
 from store.upkeep.copying import imports as stored
 from store.upkeep.copying.imports import NewMember, NewPost
-from store.upkeep.kinds import Kind, existing
+from store.upkeep.lists import existing
 
 BATCH = 500  # Members or posts per round trip.
 DRAWINGS = 20  # different ones that an import deals out
@@ -189,7 +189,7 @@ async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict
     if absent:
         members |= await stored.reserve(db, absent)
     # An interrupted earlier run may have left a reservation without a member: that member is created now.
-    exists = await existing(db, Kind.USER, members.values())
+    exists = await existing(db, kinds.USER, members.values())
     fresh = [
         NewMember(member, login, f"{login}@{EMAIL_DOMAIN}") for login, member in members.items() if member not in exists
     ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding
+from store import kinds
 from store.client.database import Database
 from store.conversations import messages as live
 from store.conversations.records import Participant, State
 from store.upkeep import conversations as stored
 from store.upkeep.conversations import Entry, Stored
-from store.upkeep.kinds import Kind, existing
 from store.upkeep.scanning import KeyBatch
 
 
@@ -18,7 +18,7 @@ async def conversations(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each conversation is the one of its members, and its lists have exactly its messages, each by its sender."""
     found: list[Finding] = []
     for one in await stored.stored(db, ids):
-        key = Kind.CONVERSATION.key(one.record.id)
+        key = kinds.CONVERSATION.key(one.record.id)
         if one.holder != str(one.record.id):
             found.append(Finding(key, f"its members have {one.holder}", [stored.hold(one)]))
         if one.digest != stored.right_digest(one):
@@ -64,7 +64,7 @@ async def entries(db: Database, ids: Sequence[int]) -> list[Finding]:
 
 
 def _entry(db: Database, state: State, participant: Participant, entry: Entry) -> list[Finding]:
-    key, member = Kind.CONVERSATION.key(state.id), participant.member
+    key, member = kinds.CONVERSATION.key(state.id), participant.member
     if not entry.has_account and participant.since:
         return [Finding(key, f"{member} is in it and has no account", [live.leave_command(state.id, member)])]
     wrong = _difference(state, participant, entry)
@@ -106,10 +106,8 @@ async def messages(db: Database, ids: Sequence[int]) -> list[Finding]:
 
 
 async def hanging(db: Database, found: KeyBatch) -> list[Finding]:
-    """Each list of a conversation belongs to one that exists, and so does the name that a set of members has for it."""
-    lists = {Kind.MESSAGES.key(one): one for one in found.of(Kind.MESSAGES)}
-    lists |= {Kind.DELETED_MESSAGES.key(one): one for one in found.of(Kind.DELETED_MESSAGES)}
-    owned = {**lists, **found.sent, **await stored.held(db, found.conversation_holders)}
+    """Each participant's list of messages belongs to a conversation that exists, as does what a set of members has."""
+    owned = {**found.sent, **await stored.held(db, found.conversation_holders)}
     gone = await stored.without_conversation(db, owned)
     return [Finding(key, "its conversation is gone", [stored.drop(key)]) for key in gone]
 
@@ -119,15 +117,8 @@ async def listed(db: Database, members: Sequence[int]) -> list[Finding]:
     entries_of = await stored.listed(db, members)
     present = await stored.participants(db, {one for found in entries_of.values() for one in found})
     return [
-        Finding(Kind.CONVERSATIONS.key(member), f"is not in {one}", stored.remove(member, one))
+        Finding(kinds.CONVERSATIONS.key(member), f"is not in {one}", stored.remove(member, one))
         for member, found in entries_of.items()
         for one in sorted(found)
         if member not in present.get(one, ())
     ]
-
-
-async def owners(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each list of conversations has an owner."""
-    exists = await existing(db, Kind.USER, members)
-    left = await stored.left_of(db, [member for member in members if member not in exists])
-    return [Finding(key, "belongs to nobody", [stored.drop(key)]) for key in left]

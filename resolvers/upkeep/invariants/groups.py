@@ -1,4 +1,4 @@
-"""Invariants of groups: owners, lists that agree with the members' indexes, and the directory."""
+"""Invariants of groups: owners, lists that rule each other out, and the directory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from resolvers.upkeep.invariants.findings import Check, Finding
 from store.client.database import Command, Database
 from store.groups.records import GroupRole
+from store.kinds import List
 from store.upkeep import groups as stored
-from store.upkeep.groups import GroupEntry, GroupFacts
-from store.upkeep.kinds import Kind, existing
+from store.upkeep import lists
+from store.upkeep.groups import GroupFacts
+from store.upkeep.lists import Listed
 from store.upkeep.scanning import KeyBatch
 
 
@@ -54,70 +56,23 @@ async def directory(db: Database, found: KeyBatch) -> list[Finding]:
     ]
 
 
-def listed(kind: Kind) -> Check:
-    """Return the check of one list of groups: group and members exist, and the members' indexes have the group."""
+def excluded(of: List) -> Check:
+    """Return the check that nobody is on a list of groups, and on another that rules this one out."""
 
-    async def check(db: Database, ids: Sequence[int]) -> list[Finding]:
-        found: list[Finding] = []
-        for entry in await stored.entries(db, kind, ids):
-            message, repair = _wrong(db, entry)
-            if message:
-                found.append(Finding(entry.key, message, [repair]))
-        return found
-
-    return check
-
-
-def _wrong(db: Database, entry: GroupEntry) -> tuple[str, Command]:
-    if not entry.has_group:
-        return "belongs to no group", stored.drop(entry.key)
-    if not entry.has_member:
-        return f"{entry.member} does not exist", stored.remove(entry)
-    if entry.is_twice:
-        return f"{entry.member} is in the group already, or banned", stored.remove(entry)
-    if not entry.is_indexed:
-        return f"is not known to {entry.member}", stored.settle(db, entry)
-    return "", ()
-
-
-def owned(kind: Kind) -> Check:
-    """Return the check that each key of a kind belongs to a group that exists."""
-
-    async def check(db: Database, ids: Sequence[int]) -> list[Finding]:
-        exists = await existing(db, Kind.GROUP, ids)
+    async def check(db: Database, groups: Sequence[int]) -> list[Finding]:
         return [
-            Finding(key, "belongs to no group", [stored.drop(key)])
-            for key in (kind.key(group) for group in ids if group not in exists)
+            Finding(entry.key, f"{entry.entity} is in the group already, or banned", lists.remove(entry))
+            for entry in await stored.twice(db, of, groups)
         ]
 
     return check
 
 
-async def memberships(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each index of groups belongs to a member, and is within its bound. It may name too much."""
-    most, exists = db.settings.max_groups, await existing(db, Kind.USER, members)
-    found = [
-        Finding(key, "belongs to nobody", [stored.drop(key)])
-        for key in (Kind.MEMBERSHIPS.key(member) for member in members if member not in exists)
-    ]
-    sizes = await stored.sizes(db, [member for member in members if member in exists])
-    return [*found, *(Finding(key, f"has {size} entries, at most {most}") for key, size in sizes if size > most)]
+async def settle_members(db: Database, entries: Sequence[Listed]) -> list[list[Command]]:
+    """Return the commands by which each member's indexes agree with the list of a group that names them."""
+    return await stored.settle(db, [(entry.owner, entry.entity) for entry in entries])
 
 
-def indexed(kind: Kind, what: str) -> Check:
-    """Return the check of an index of members: each group in it invites or bans the member, as `what` says."""
-
-    async def check(db: Database, members: Sequence[int]) -> list[Finding]:
-        exists = await existing(db, Kind.USER, members)
-        found = [
-            Finding(key, "belongs to nobody", [stored.drop(key)])
-            for key in (kind.key(member) for member in members if member not in exists)
-        ]
-        entries = await stored.indexed(db, kind, [member for member in members if member in exists])
-        return found + [
-            Finding(entry.key, f"is not {what} {entry.group}", [stored.settle_indexed(db, entry)])
-            for entry in entries
-            if not entry.is_right
-        ]
-
-    return check
+async def settle_groups(db: Database, entries: Sequence[Listed]) -> list[list[Command]]:
+    """Return the commands by which each member's indexes agree with the group that one of them names."""
+    return await stored.settle(db, [(entry.entity, entry.owner) for entry in entries])

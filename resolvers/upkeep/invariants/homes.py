@@ -15,7 +15,6 @@ from store.client.database import Command, Database
 from store.homes.stored import drop_home, touch_home
 from store.upkeep import homes
 from store.upkeep.homes import HomeContent, HomeFacts
-from store.upkeep.kinds import Kind, existing
 
 
 async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
@@ -35,16 +34,6 @@ async def stateless(db: Database, members: Sequence[int]) -> list[Finding]:
         Finding(home.key, "has no floor", _anew(home.member))
         for home in await homes.facts(db, members)
         if home.floor is None
-    ]
-
-
-async def read_marks(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each mark of a home that was read has an owner."""
-    exists = await existing(db, Kind.USER, members)
-    return [
-        Finding(Kind.HOME_READ.key(member), "belongs to nobody", [homes.drop_mark(member)])
-        for member in members
-        if member not in exists
     ]
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from resolvers.rules import ranking
 from resolvers.upkeep.invariants.findings import Finding
+from store import kinds
 from store.client.database import Database
 from store.records.posts import Post, is_plain_repost
 from store.upkeep import timelines
-from store.upkeep.kinds import Kind
 from store.upkeep.timelines import Coverage, Timeline
 
 
@@ -38,7 +38,7 @@ async def unlisted(db: Database, posts: Sequence[Post]) -> list[Finding]:
     due = await timelines.due(db, [post.id for _, post, _ in missing])
     return [
         Finding(
-            Kind.STATUS.key(post.id),
+            kinds.STATUS.key(post.id),
             f"is missing in {key}",
             [timelines.add(db, timeline, post.id, ranking.score_of(post))],
         )

@@ -1,4 +1,4 @@
-"""Invariants of members: names, credentials and counters."""
+"""Invariants of members: names and credentials."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from collections.abc import Sequence
 from resolvers.upkeep.invariants.findings import Finding
 from store.big_authors import mark_command
 from store.client.database import Database
-from store.upkeep import counters
 from store.upkeep import members as stored
 from store.upkeep.members import MemberFacts
 from store.upkeep.scanning import KeyBatch
 
 
 async def users(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each member has exact counters, credentials, a whole second factor or none, and permanent names."""
+    """Each member has credentials, a whole second factor or none, and permanent names."""
     facts = await stored.members(db, members)
     found: list[Finding] = []
     for member in facts:
-        for name, total in member.totals.items():
-            if member.counters[name] != total:
-                message = f"says {member.counters[name]} {name}, there are {total}"
-                found.append(Finding(member.key, message, counters.recount_member(member.id, name)))
         if member.email is None:
             found.append(Finding(member.key, "has no credentials"))
         if member.two_factor_left:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from resolvers.upkeep.invariants.findings import Finding, examine
+from store import kinds
 from store.client.database import Database
 from store.keys.fields import ModerationActField
 from store.moderation.log import chained, digest
 from store.moderation.records import ReportState
 from store.upkeep import moderation as stored
-from store.upkeep.kinds import Kind, existing
 from store.upkeep.moderation import ActFacts, CaseFacts
 from store.upkeep.scanning import KeyBatch
 
@@ -26,27 +26,21 @@ async def reports(db: Database, ids: Sequence[int]) -> list[Finding]:
     found: list[Finding] = []
     for report in await stored.reports(db, ids):
         if report.case and report.listed != report.id:
-            mend = stored.list_report(report) if report.has_case else stored.drop(Kind.REPORT, report.id)
+            mend = stored.list_report(report) if report.has_case else stored.drop(kinds.REPORT, report.id)
             repair = [mend] if report.reporter and (report.listed is None or not report.has_case) else []
             found.append(Finding(report.key, f"is not listed by case {report.case}", repair))
     return found
 
 
 async def messages(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each copy of messages belongs to a report, and their pictures are evidence as long as it is open."""
-    exists = await existing(db, Kind.REPORT, ids)
-    unkept = [
+    """The pictures of reported messages are evidence as long as the report is open."""
+    return [
         Finding(
-            Kind.REPORT_MESSAGES.key(report),
+            kinds.REPORT_MESSAGES.key(report),
             f"the pictures of {about} are not kept as evidence",
             [stored.keep_command(about, case)],
         )
-        for report, about, case in await stored.unkept(db, list(exists))
-    ]
-    return unkept + [
-        Finding(Kind.REPORT_MESSAGES.key(report), "belongs to no report", [stored.drop(Kind.REPORT_MESSAGES, report)])
-        for report in ids
-        if report not in exists
+        for report, about, case in await stored.unkept(db, ids)
     ]
 
 
@@ -74,25 +68,6 @@ def _case(db: Database, case: CaseFacts) -> list[Finding]:
     return [] if is_right else [Finding(case.key, "is resolved and kept as if open", stored.close_case(db, case))]
 
 
-async def case_reports(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each list of reports belongs to a case, and each report in it exists."""
-    exists = await existing(db, Kind.CASE, ids)
-    found = [
-        Finding(Kind.CASE_REPORTS.key(case), "belongs to no case", [stored.drop(Kind.CASE_REPORTS, case)])
-        for case in ids
-        if case not in exists
-    ]
-    for case in exists:
-        entries = await stored.reports_of(db, case)
-        there = await existing(db, Kind.REPORT, [entry.place for entry in entries])
-        found += [
-            Finding(Kind.CASE_REPORTS.key(case), f"{entry.place} is gone", [stored.unlist_reporter(case, entry.entity)])
-            for entry in entries
-            if entry.place not in there
-        ]
-    return found
-
-
 async def acts(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each act is in the log, as it was written, after the one that was written before it."""
     return [Finding(act.key, message) for act in await stored.acts(db, ids) if (message := _wrong(act))]
@@ -116,7 +91,7 @@ async def removed_texts(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each text that was removed is the one that its act names, and expires."""
     found: list[Finding] = []
     for act in await stored.acts(db, ids):
-        key = Kind.REMOVED_TEXT.key(act.id)
+        key = kinds.REMOVED_TEXT.key(act.id)
         if act.removed is not None and act.fields.get(ModerationActField.TEXT_DIGEST) != digest(act.removed):
             found.append(Finding(key, "is not the text of its act"))
         elif act.removed is not None and not act.removed_expires:
@@ -162,7 +137,7 @@ async def _log(db: Database) -> list[Finding]:
     found: list[Finding] = []
     last = count = 0
     while some := await stored.logged_after(db, last, ACTS_READ):
-        found += await examine(partial(_gone, db), some, Kind.MODERATION_ACT.key)
+        found += await examine(partial(_gone, db), some, kinds.MODERATION_ACT.key)
         last, count = some[-1], count + len(some)
     if (await stored.digest_of(db, last), count) != await stored.head(db):
         found.append(Finding(stored.HEAD, "is not the newest act of the log, or not its number of acts"))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from resolvers.upkeep.invariants.findings import Finding
+from store import kinds
 from store.client.database import Database
-from store.notifications import Notification, trim
+from store.notifications import Notification
 from store.upkeep import notifications as stored
-from store.upkeep.kinds import Kind, existing
+from store.upkeep.lists import existing
 from store.upkeep.notifications import ListedNotification
 
 
 async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each notification's actor, post, comment and group exist, as do its like or repost; its mention is listed."""
     known = await stored.notifications(db, members)
-    groups = await existing(db, Kind.GROUP, {one.notification.group for one in known} - {0}) | {0}
+    groups = await existing(db, kinds.GROUP, {one.notification.group for one in known} - {0}) | {0}
     users, posts, comments = await _existing(
         db,
         users={one.notification.actor for one in known},
@@ -65,26 +66,12 @@ async def mentions(db: Database, members: Sequence[int]) -> list[Finding]:
     ]
 
 
-async def owners(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each list of notifications or mentions has an owner, and is within its bound."""
-    exists = await existing(db, Kind.USER, members)
-    left = await stored.left_of(db, [member for member in members if member not in exists])
-    found = [Finding(key, "belongs to nobody", [stored.drop(key)]) for key in left]
-    for kind, most in stored.bounds(db.settings).items():
-        found += [
-            Finding(kind.key(member), f"has {count} entries, at most {most}", trim(db, member))
-            for member, count in zip(members, await stored.sizes(db, kind, members), strict=True)
-            if count > most
-        ]
-    return found
-
-
 async def _existing(
     db: Database, users: Iterable[int] = (), posts: Iterable[int] = (), comments: Iterable[int] = ()
 ) -> tuple[set[int], set[int], set[int]]:
     """Return which of these users, posts and comments have a record; 0 means none, and always counts as existing."""
     return (
-        await existing(db, Kind.USER, set(users) - {0}) | {0},
-        await existing(db, Kind.STATUS, set(posts) - {0}) | {0},
-        await existing(db, Kind.COMMENT, set(comments) - {0}) | {0},
+        await existing(db, kinds.USER, set(users) - {0}) | {0},
+        await existing(db, kinds.STATUS, set(posts) - {0}) | {0},
+        await existing(db, kinds.COMMENT, set(comments) - {0}) | {0},
     )

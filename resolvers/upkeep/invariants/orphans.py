@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding
-from store import likes_and_comments
+from store import kinds, likes_and_comments
 from store import posts as posts_of_members
 from store.client.database import Database
 from store.upkeep import comments as stored_comments
 from store.upkeep import lists, members
 from store.upkeep import posts as stored_posts
-from store.upkeep.kinds import Kind, existing
+from store.upkeep.lists import existing
 from store.upkeep.scanning import KeyBatch
 
 
 async def posts(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each post's author exists. The repair deletes the post, and a worker runs the job of that."""
     authors = await stored_posts.authors(db, ids)
-    exists = await existing(db, Kind.USER, set(authors.values()))
+    exists = await existing(db, kinds.USER, set(authors.values()))
     return [
         Finding(
-            Kind.STATUS.key(post),
+            kinds.STATUS.key(post),
             f"its author {author} does not exist",
             [posts_of_members.delete_command(db, post, author)],
         )
@@ -30,21 +30,12 @@ async def posts(db: Database, ids: Sequence[int]) -> list[Finding]:
     ]
 
 
-async def likes(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each member who likes a post exists, and their index leads to it: their account is deleted by that."""
-    entries = await lists.entries(db, Kind.LIKES, ids)
-    found = [
-        Finding(entry.key, f"{entry.entity}, who likes it, does not exist", lists.remove(entry))
-        for entry in entries
-        if not entry.exists
-    ]
-    strays = await lists.not_indexed(db, [entry for entry in entries if entry.exists])
-    return found + [Finding(like.key, f"is not among what {like.entity} likes", [lists.index(like)]) for like in strays]
-
-
 async def comments(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each comment's author exists, and their index and the post's lead to the comment."""
-    found: list[Finding] = []
+    """Each comment's post and author exist, and the author's index and the post's lead to the comment."""
+    found = [
+        Finding(key, f"its post {post} does not exist", lists.drop(key))
+        for key, post in await stored_comments.without_post(db, ids)
+    ]
     for comment in await stored_comments.authors(db, ids):
         if not comment.author_exists:
             gone = [likes_and_comments.delete_command(db, comment.id, comment.post)]
@@ -58,7 +49,7 @@ async def comments(db: Database, ids: Sequence[int]) -> list[Finding]:
 async def names(db: Database, found: KeyBatch) -> list[Finding]:
     """A login or e-mail without a time limit belongs to a member."""
     holders = await members.permanent_holders(db, found.logins_and_emails)
-    exists = await existing(db, Kind.USER, holders.values())
+    exists = await existing(db, kinds.USER, holders.values())
     return [
         Finding(key, f"belongs to {holder}, who does not exist", [members.drop_name(key)])
         for key, holder in holders.items()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from resolvers.upkeep.invariants.findings import Check, Finding
 from store.client.database import Database
 from store.upkeep import pictures as stored
-from store.upkeep.kinds import Kind, existing
 
 
 async def records(db: Database, ids: Sequence[int]) -> list[Finding]:
@@ -46,22 +45,9 @@ def copies(kind: str) -> Check:
     return check
 
 
-async def lists(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each list of a member's pictures has an owner, and each of its entries a record."""
-    exists = await existing(db, Kind.USER, members)
-    orphans = [
-        Finding(Kind.IMAGES.key(member), "its member does not exist", [stored.drop_list(member)])
-        for member in members
-        if member not in exists
-    ]
-    entries = await stored.listed_without_record(db, [member for member in members if member in exists])
-    return orphans + _without_record(entries)
-
-
 async def waiting(db: Database, partitions: Sequence[int]) -> list[Finding]:
     """Each picture that waits to be attached has a record."""
-    return _without_record(await stored.waiting_without_record(db, partitions))
-
-
-def _without_record(entries: Sequence[stored.Listed]) -> list[Finding]:
-    return [Finding(one.key, f"lists {one.image}, which does not exist", [one.removal]) for one in entries]
+    return [
+        Finding(one.key, f"lists {one.image}, which does not exist", [one.removal])
+        for one in await stored.waiting_without_record(db, partitions)
+    ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from store import kinds
 from store.client.database import Database
 from store.upkeep import conversations
-from store.upkeep.kinds import Kind
 from store.upkeep.scanning import scan
 
 
 async def migrate(db: Database) -> int:
     """Apply the conversations of members who mute participants to these members' entries; returns their number."""
-    return sum([await conversations.reapply_muting(db, batch.of(Kind.CONVERSATION)) async for batch in scan(db)])
+    return sum([await conversations.reapply_muting(db, batch.of(kinds.CONVERSATION)) async for batch in scan(db)])

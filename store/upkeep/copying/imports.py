@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from store import account_names, accounts, jobs, keys
+from store import account_names, accounts, jobs, keys, kinds
 from store.client.database import Database, script
 from store.conversations import messages
 from store.ids import PARTITIONS
@@ -80,7 +80,7 @@ async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[Draft
 async def message_counts(db: Database, sets: Sequence[Sequence[int]]) -> list[int]:
     """Return how many messages the conversation of each set of members has, 0 without one. Two round trips."""
     found = await db.ask(*map(messages.of_members_command, sets))
-    listed = [messages.messages_list(int(one)) for one in found if one]
+    listed = [kinds.MESSAGES.key(int(one)) for one in found if one]
     counts = iter(await db.ask(*(("ZCARD", key) for key in listed)))
     return [int(next(counts)) if one else 0 for one in found]
 
