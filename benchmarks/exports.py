@@ -22,7 +22,7 @@ from benchmarks.streams import table
 from benchmarks.wire import SERVER, Poster, Server, serving, sign_up
 from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
-from store import jobs
+from store import jobs, kinds
 from store.client.database import Database
 from store.embedded import attach
 from store.exports import lists
@@ -100,7 +100,7 @@ async def _listed(folder: Path, member: int) -> list[list[str]]:
     held = await attach.attach(folder)
     db = Database(held.url, Settings())
     try:
-        (profile,) = await db.ask(lists.page_command(lists.PROFILE, member, 0, POSTS * 2))
+        (profile,) = await db.ask(lists.page_command(kinds.PROFILE, member, 0, POSTS * 2))
         found = sorted((entry.place, entry.entity) for entry in await homes.home(db, member))
         home = [f"{entity} {place}" for place, entity in found[-db.settings.home_size :]]
         return [list(profile), home]

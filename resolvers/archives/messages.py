@@ -8,6 +8,7 @@ from resolvers.archives import naming
 from resolvers.archives.naming import Written, moment
 from resolvers.archives.viewing import Export, View, pages, pages_of
 from resolvers.reading import global_ids, groups, messaging, notification_list
+from store import kinds
 from store.conversations.records import Conversation
 from store.exports import lists
 
@@ -32,7 +33,7 @@ async def messages(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the messages that the member sees, conversation by conversation, oldest first. Six round trips a page."""
     async for _, found in _conversations(export):
         for one in found:
-            async for view, entries in pages(export, lists.MESSAGES, one.id, one.since(export.member)):
+            async for view, entries in pages(export, kinds.MESSAGES, one.id, one.since(export.member)):
                 seen = [m for m in await messaging.messages(view, [entry.entity for entry in entries]) if m]
                 named = await naming.people(view, [message.sender_id for message in seen])
                 yield [
@@ -51,7 +52,7 @@ async def messages(export: Export) -> AsyncIterator[list[Written]]:
 async def _conversations(export: Export) -> AsyncIterator[tuple[View, list[Conversation]]]:
     """Yield pages of conversations. One that gets a message meanwhile moves to the end, and is not repeated."""
     done: set[int] = set()
-    async for view, entries in pages(export, lists.CONVERSATIONS, export.member):
+    async for view, entries in pages(export, kinds.CONVERSATIONS, export.member):
         ids = [entry.entity for entry in entries if entry.entity not in done]
         done.update(ids)
         yield view, [one for one in await messaging.conversations(view, ids) if one]
@@ -59,7 +60,7 @@ async def _conversations(export: Export) -> AsyncIterator[tuple[View, list[Conve
 
 async def notifications(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the notifications that the member sees. Six round trips a page."""
-    async for view, places, _ in pages_of(export, lists.NOTIFICATIONS, export.member, lists.read_places):
+    async for view, places, _ in pages_of(export, kinds.NOTIFICATIONS, export.member, lists.read_places):
         found = [one for one in await notification_list.notifications(view, places) if one]
         actors = await naming.people(view, [actor for one in found for actor in one.actors])
         posts = await naming.seen_posts(view, [one.post for one in found if one.post])

@@ -8,7 +8,7 @@ from resolvers.archives.naming import Written, made
 from resolvers.archives.viewing import Export, pages
 from resolvers.reading import global_ids
 from resolvers.reading.pictures import attached
-from store.exports import lists
+from store import kinds
 from store.media.objects import Form, MediaMissing
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.pictures import Image
@@ -28,7 +28,7 @@ def named(image: Image) -> Written:
 
 async def pictures(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the uploads and pictures of the member, oldest first. Six round trips a page."""
-    async for view, entries in pages(export, lists.IMAGES, export.member):
+    async for view, entries in pages(export, kinds.IMAGES, export.member):
         ids = [entry.entity for entry in entries]
         found = [one for one in read_uploads(ids, await view.batcher.run(list(map(read_command, ids)))) if one]
         shown = await attached(view, found)
@@ -52,7 +52,7 @@ def _entry(upload: Upload, image: Image | None) -> Written:
 async def files(export: Export) -> AsyncIterator[tuple[str, bytes]]:
     """Yield the name and the bytes of each picture's large form, one at a time."""
     media = export.services.db.media
-    async for view, entries in pages(export, lists.IMAGES, export.member):
+    async for view, entries in pages(export, kinds.IMAGES, export.member):
         ids = [entry.entity for entry in entries]
         for upload in read_uploads(ids, await view.batcher.run(list(map(read_command, ids)))):
             if upload is None or upload.image is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -13,10 +13,11 @@ from resolvers.archives.naming import Written, made, moment, reference
 from resolvers.archives.viewing import BATCH, Export, View, pages, pages_of
 from resolvers.operation.inputs import batches
 from resolvers.reading import global_ids, groups
-from store import likes_and_comments
+from store import kinds, likes_and_comments
 from store import posts as stored
 from store.exports import lists
 from store.keys.fields import StatusField
+from store.kinds import List
 from store.records.lists import Fields, read_pairs
 from store.records.posts import Comment, Post, Repost, read_post
 
@@ -31,7 +32,7 @@ class _About(Struct, frozen=True):
 
 async def posts(export: Export) -> AsyncIterator[list[Written]]:
     """Yield every post of the member, hidden ones and plain reposts too, oldest first. Six round trips a page."""
-    async for view, entries, _ in pages_of(export, lists.PROFILE, export.member, lists.read_profile_page):
+    async for view, entries, _ in pages_of(export, kinds.PROFILE, export.member, lists.read_profile_page):
         # Own posts are read past the cache: a long profile would push out what others read.
         replies = await view.batcher.run([stored.post_command(entry.id) for entry in entries])
         fields = [read_pairs(reply) for reply in replies]
@@ -87,7 +88,7 @@ def _number(fields: Fields, field: str) -> int | None:
 
 async def comments(export: Export) -> AsyncIterator[list[Written]]:
     """Yield every comment by the member, in the order of the posts. Five round trips a page."""
-    async for view, entries in pages(export, lists.DISCUSSED, export.member):
+    async for view, entries in pages(export, kinds.DISCUSSED, export.member):
         below = [entry.entity for entry in entries]
         found = await view.batcher.run([lists.comments_by_command(post, export.member) for post in below])
         for ids in batches([int(comment) for own in found for comment in own], BATCH):
@@ -114,7 +115,7 @@ async def _comments(view: View, ids: Sequence[int]) -> list[Written]:
 
 async def likes(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the posts that the member likes and still sees. Four round trips a page."""
-    async for view, entries in pages(export, lists.LIKED, export.member):
+    async for view, entries in pages(export, kinds.LIKED, export.member):
         ids = [entry.entity for entry in entries]
         liked = [post for post, has in zip(ids, await view.load.has_liked.load_many(ids), strict=True) if has]
         seen = await naming.seen_posts(view, liked)
@@ -123,8 +124,19 @@ async def likes(export: Export) -> AsyncIterator[list[Written]]:
 
 async def favourites(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the posts that the member favourites and still sees. Four round trips a page."""
-    async for view, entries in pages(export, lists.FAVOURITES, export.member):
+    async for view, entries in pages(export, kinds.FAVOURITES, export.member):
         seen = await naming.seen_posts(view, [entry.entity for entry in entries])
         yield [
             {"post": seen[entry.entity], "favouritedAt": made(entry.place)} for entry in entries if entry.entity in seen
         ]
+
+
+def posts_in(listed: List) -> Callable[[Export], AsyncIterator[list[Written]]]:
+    """Return the reader of a list of posts, as far as the member still sees them. Four round trips a page."""
+
+    async def read(export: Export) -> AsyncIterator[list[Written]]:
+        async for view, entries in pages(export, listed, export.member):
+            seen = await naming.seen_posts(view, [entry.entity for entry in entries])
+            yield [{"post": seen[one.entity], "since": made(one.place)} for one in entries if one.entity in seen]
+
+    return read

@@ -11,9 +11,10 @@ from resolvers.archives.viewing import Export, View, pages
 from resolvers.reading import global_ids, hydrate
 from resolvers.reading import groups as reading
 from resolvers.reading.named_members import See
+from store import kinds
 from store.exports import lists
-from store.exports.lists import List
 from store.groups.records import Group, GroupRole
+from store.kinds import List
 from store.records.lists import read_pairs
 
 Read = Callable[[Export], AsyncIterator[list[Written]]]
@@ -32,7 +33,7 @@ def members_in(listed: List, see: See = hydrate.users) -> Read:
 
 async def groups(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the groups that the member is in, asks to join, or is invited to. Four round trips a page."""
-    async for view, entries in pages(export, lists.MEMBERSHIPS, export.member):
+    async for view, entries in pages(export, kinds.MEMBERSHIPS, export.member):
         ids = [entry.entity for entry in entries]
         found = await reading.groups(view, ids)
         since = {entry.entity: made(entry.place) for entry in entries}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from resolvers.archives import account, messages, pictures, posts, relationships, reports
@@ -10,7 +10,8 @@ from resolvers.archives.naming import Written
 from resolvers.archives.relationships import members_in
 from resolvers.archives.viewing import Export
 from resolvers.reading import hydrate
-from store.exports import lists
+from store import kinds
+from store.kinds import List, Owned
 
 Read = Callable[[Export], AsyncIterator[list[Written]]]
 
@@ -27,7 +28,7 @@ class Section:
 
 PROFILE, POSTS = "profile", "posts"  # sections that are read back
 
-SECTIONS = (
+_SECTIONS = (
     Section(PROFILE, "Profile", account.profile, ("user", "credentials", "home_read")),
     Section("sessions", "Sessions", account.open_sessions, ("sessions",)),
     Section("former-logins", "Logins given up", account.former_logins, ("former_logins",)),
@@ -36,12 +37,12 @@ SECTIONS = (
     Section("comments", "Comments", posts.comments, ("discussed",)),
     Section("likes", "Likes", posts.likes, ("liked",)),
     Section("favourites", "Favourites", posts.favourites, ("favourites",)),
-    Section("following", "Following", members_in(lists.FOLLOWING), ("following",)),
-    Section("followers", "Followers", members_in(lists.FOLLOWERS), ("followers",)),
-    Section("asked-to-follow", "Requests to follow others", members_in(lists.REQUESTED), ("requested",)),
-    Section("follow-requests", "Requests by others", members_in(lists.REQUESTS), ("requests",)),
-    Section("blocked", "Blocked members", members_in(lists.BLOCKED, hydrate.to_block), ("blocked",)),
-    Section("muted", "Muted members", members_in(lists.MUTED), ("muted",)),
+    Section("following", "Following", members_in(kinds.FOLLOWING), ("following",)),
+    Section("followers", "Followers", members_in(kinds.FOLLOWERS), ("followers",)),
+    Section("asked-to-follow", "Requests to follow others", members_in(kinds.REQUESTED), ("requested",)),
+    Section("follow-requests", "Requests by others", members_in(kinds.REQUESTS), ("requests",)),
+    Section("blocked", "Blocked members", members_in(kinds.BLOCKED, hydrate.to_block), ("blocked",)),
+    Section("muted", "Muted members", members_in(kinds.MUTED), ("muted",)),
     Section("groups", "Groups", relationships.groups, ("memberships", "invited")),
     Section("conversations", "Conversations", messages.conversations, ("conversations", "conversation_state")),
     Section("messages", "Messages", messages.messages, ("sent",)),
@@ -49,33 +50,34 @@ SECTIONS = (
     Section("reports", "Reports", reports.reports, ()),
 )
 
-# Why the other kinds of a member's keys are in no section.
+
+def of_lists(lists: Iterable[List], exported: Collection[str]) -> Iterator[Section]:
+    """Yield a section for each list of members or posts that a member owns, unless it is exported or has a reason."""
+    readers = {kinds.USER: members_in, kinds.STATUS: posts.posts_in}
+    for one in lists:
+        if one.of is kinds.USER and one.entries in readers and not one.unexported and one.name not in exported:
+            title = one.name.replace("_", " ").capitalize()
+            yield Section(one.name.replace("_", "-"), title, readers[one.entries](one), (one.name,))
+
+
+SECTIONS = (*_SECTIONS, *of_lists(kinds.LISTS, {key for section in _SECTIONS for key in section.keys}))
+
+# Why the other kinds of a member's keys are in no section. Those of lists are with their declarations.
 NOT_EXPORTED = {
-    "exports": "a digest of a link that is about to expire",
-    "export_stream": "only while an export is sent",
+    **{kind.name: kind.unexported for kind in kinds.KINDS if isinstance(kind, Owned) and kind.unexported},
     "rate": "a count that expires in two minutes",
     "writes": "counts that expire in an hour",
     "texts": "digests of texts, which expire in a day",
-    "mail_tokens": "digests of tokens in mails, which expire",
     "known_addresses": "keyed hashes, from which nobody can read an address",
-    "blocked_by": "others' blocks, which the member cannot see",
-    "banned_from": "others' bans, which name nobody; a group that bans the member refuses to let them join",
     "unblocked": "a marker of an ended block, which expires in a day",
     "unfollowed": "a marker of an ended follow, which expires in a day",
     "unfollowed_prefix": "the beginning of such a marker",
-    "home": "computed from follows and posts",
     "newest": "a part of the home",
-    "home_state": "a part of the home",
-    "sources": "a part of the home",
     "candidates": "a part of the home",
-    "mentions": "an index of others' posts and comments; notifications name them",
-    "withdrawn_notifications": "notifications that were taken back",
     "idempotency": "digests of requests, which expire in a day",
     "notifications_channel": "a channel, which holds nothing",
     "messaged": "digests of requests, which expire in a day",
-    "unread_conversations": "computed from read marks and messages",
     "left_conversation": "a marker of a conversation that was left, which expires in a day",
-    "message_log": "changes for live subscribers, which expire",
     "messages_channel": "a channel, which holds nothing",
     "uploaded": "a count that expires in a day",
     "processing_time": "a count that expires in an hour",

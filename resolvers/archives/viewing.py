@@ -14,7 +14,7 @@ from resolvers.process.session_check import SessionCheck
 from resolvers.process.tokens import Claims
 from store.client.caching.values import Reading
 from store.exports import lists
-from store.exports.lists import List
+from store.kinds import List
 from store.records.lists import Entry
 
 BATCH = 100  # Entries of a list read per page. Each page has a view of its own, so memory does not grow.

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from store import keys
 from store.client.database import Command
+from store.kinds import List
 from store.records.lists import Entry, Published, read_entries
 from store.timelines import read_published
-
-FOLLOWING, FOLLOWERS, REQUESTED, REQUESTS = keys.following, keys.followers, keys.requested, keys.requests
-BLOCKED, MUTED, LIKED, FAVOURITES = keys.blocked, keys.muted, keys.liked, keys.favourites
-DISCUSSED, MEMBERSHIPS, NOTIFICATIONS = keys.discussed, keys.memberships, keys.notifications
-CONVERSATIONS, MESSAGES = keys.conversations, keys.messages
-PROFILE, IMAGES = keys.profile, keys.images
-
-List = Callable[[int], str]  # returns the key of a sorted set whose scores are ids, by its owner
 
 
 def page_command(listed: List, owner: int, after: int, count: int) -> Command:
     """Return the command that reads the first entries of a list above a score."""
-    return ("ZRANGE", listed(owner), f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
+    return ("ZRANGE", listed.key(owner), f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
 
 
 def read_page(reply: Sequence[str]) -> list[Entry]:
