@@ -12,7 +12,7 @@ from resolvers.process.tokens import Claims
 from resolvers.reading import hydrate, paging
 from resolvers.reading.named_members import See, Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
-from store import blocks, other_side
+from store import blocks, kinds, other_side
 from store.blocks import Results
 from store.client.metering import METER
 from store.records.jobs import Job
@@ -32,7 +32,7 @@ async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
 async def unblock(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Unblock members. Follows that a block ended are not restored."""
     viewer = await context.member()
-    among = [blocks.blocked_list(viewer)]
+    among = [kinds.BLOCKED.key(viewer)]
     named = await targets(context, user_ids, among=among, other_side=other_side.edge_commands)
     there = other_side.read(named.there, other_side.edge)
     return await _done(context, named, await blocks.unblock(context.db, viewer, named.members, there))
@@ -47,7 +47,7 @@ async def mute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
 async def unmute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Unmute members."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[blocks.muted_list(viewer)])
+    named = await targets(context, user_ids, among=[kinds.MUTED.key(viewer)])
     return await _done(context, named, await blocks.unmute(context.db, viewer, named.members))
 
 
@@ -65,12 +65,12 @@ async def _done(context: Context, named: Targets, change: tuple[Job | None, Resu
 
 async def blocked(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that the viewer blocks, newest block first: of who blocks the viewer, id and login."""
-    return await _listed(context, "blocked", blocks.blocked_list(who.member), (first, after), hydrate.to_block)
+    return await _listed(context, "blocked", kinds.BLOCKED.key(who.member), (first, after), hydrate.to_block)
 
 
 async def muted(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that the viewer mutes, newest mute first."""
-    return await _listed(context, "muted", blocks.muted_list(who.member), (first, after), hydrate.users)
+    return await _listed(context, "muted", kinds.MUTED.key(who.member), (first, after), hydrate.users)
 
 
 async def _listed(

@@ -14,6 +14,7 @@ from resolvers.process.errors import UserErrorCode, refuse
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
+from store import kinds
 from store.conversations import entries
 from store.conversations import messages as conversations
 from store.conversations.records import Conversation, Message
@@ -25,7 +26,7 @@ async def conversations_of(
 ) -> Page[NodeEdge[Conversation]]:
     """Return the viewer's conversations, newest message first."""
     asked = paging.window(context.settings, "conversations", first=first, after=after)
-    key = entries.conversations_list(who.member)
+    key = kinds.CONVERSATIONS.key(who.member)
     return await paging.read_list(context, asked, key, lambda ids: messaging.conversations(context, ids))
 
 

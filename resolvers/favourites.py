@@ -11,6 +11,7 @@ from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import favourites as stored
+from store import kinds
 from store.records.posts import Post
 
 
@@ -58,7 +59,7 @@ async def favourites(context: Context, who: Claims, first: int | None, after: st
     """Return the viewer's favourites, newest favourite first, without posts that they no longer see."""
     asked = paging.window(context.settings, "favourites", first=first, after=after)
     return await paging.read_list(
-        context, asked, stored.favourites_list(who.member), lambda ids: hydrate.posts(context, ids)
+        context, asked, kinds.FAVOURITES.key(who.member), lambda ids: hydrate.posts(context, ids)
     )
 
 

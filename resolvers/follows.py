@@ -14,7 +14,7 @@ from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
-from store import follows, other_side
+from store import follows, kinds, other_side
 from store.client.metering import METER
 from store.limits.writes import Exceeded, Kind
 from store.records.jobs import Job
@@ -51,14 +51,14 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
 async def unfollow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Unfollow members, and withdraw the viewer's requests to them."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[follows.following_list(viewer), follows.requested_list(viewer)])
+    named = await targets(context, user_ids, among=[kinds.FOLLOWING.key(viewer), kinds.REQUESTED.key(viewer)])
     return await _done(context, named, await follows.unfollow(context.db, viewer, named.members))
 
 
 async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Remove members from the viewer's followers."""
     viewer = await context.member()
-    among = [follows.followers_list(viewer)]
+    among = [kinds.FOLLOWERS.key(viewer)]
     named = await targets(context, user_ids, among=among, other_side=other_side.edge_commands)
     there = other_side.read(named.there, other_side.follow)
     return await _done(context, named, await follows.remove_followers(context.db, viewer, named.members, there))
@@ -72,7 +72,7 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
     job = await follows.approve(context.db, named.viewer, asking, there) if asking else None
     approved = {member for member, _ in follows.read_edges(job)} if job else set()
     left = [member for member in named.members if member not in approved]
-    follow = await _in_set(context, follows.followers_list(named.viewer), left) if left else set()
+    follow = await _in_set(context, kinds.FOLLOWERS.key(named.viewer), left) if left else set()
     for member in left:
         if member not in follow:
             named.refuse(member, UserErrorCode.NOT_FOUND, "this member has not asked to follow you")
@@ -82,7 +82,7 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
 async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Reject follow requests to the viewer; idempotent."""
     viewer = await context.member()
-    among = [follows.requests_list(viewer)]
+    among = [kinds.REQUESTS.key(viewer)]
     named = await targets(context, user_ids, among=among, other_side=other_side.edge_commands)
     there = other_side.read(named.there, other_side.request)
     return await _done(context, named, await follows.reject(context.db, viewer, named.members, there))
@@ -98,18 +98,18 @@ async def follow_requests(context: Context, who: Claims, first: int | None, afte
     """Return the members who request to follow the viewer, newest request first."""
     asked = paging.window(context.settings, "requests", first=first, after=after)
     return await paging.read_list(
-        context, asked, follows.requests_list(who.member), lambda ids: hydrate.users(context, ids)
+        context, asked, kinds.REQUESTS.key(who.member), lambda ids: hydrate.users(context, ids)
     )
 
 
 async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return a member's followers, newest follow first."""
-    return await _listed(context, user, "followers", follows.followers_list(user.id), (first, after))
+    return await _listed(context, user, "followers", kinds.FOLLOWERS.key(user.id), (first, after))
 
 
 async def following(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that a member follows, newest follow first."""
-    return await _listed(context, user, "following", follows.following_list(user.id), (first, after))
+    return await _listed(context, user, "following", kinds.FOLLOWING.key(user.id), (first, after))
 
 
 async def _listed(
@@ -167,7 +167,7 @@ async def _common(
     other = await _other(context, with_user)
     if other is None or not await _show_lists(context, user, other):
         return paging.empty()
-    list_of = follows.following_list if followed else follows.followers_list
+    list_of = kinds.FOLLOWING.key if followed else kinds.FOLLOWERS.key
     key = list_of(user.id)
 
     async def edges(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
@@ -218,8 +218,8 @@ async def common_follower_count(context: Context, user: User, with_user: str) ->
     if not await _show_lists(context, user, other) or min(user.follower_count, other.follower_count) > COMMON_COUNTED:
         return None
     few, many = sorted((user, other), key=lambda u: u.follower_count)
-    (members,) = await context.batcher.run([follows.first_members(follows.followers_list(few.id), COMMON_COUNTED + 1)])
-    return len(await _in_set(context, follows.followers_list(many.id), [int(m) for m in members])) if members else 0
+    (members,) = await context.batcher.run([follows.first_members(kinds.FOLLOWERS.key(few.id), COMMON_COUNTED + 1)])
+    return len(await _in_set(context, kinds.FOLLOWERS.key(many.id), [int(m) for m in members])) if members else 0
 
 
 async def _in_set(context: Context, key: str, members: Sequence[int]) -> set[int]:

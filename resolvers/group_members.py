@@ -13,6 +13,7 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading import groups as shown
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
+from store import kinds
 from store.client.metering import METER
 from store.groups import membership, reads
 from store.groups.records import Group, GroupRole
@@ -127,7 +128,7 @@ async def _targets(context: Context, group: Group, user_ids: Sequence[str]) -> T
     role = await shown.role(context, group)
     if role is None or not role.moderates:
         return await targets(context, user_ids)
-    lists = (reads.members_list, reads.requests_list, reads.invitations_list, reads.banned_list)
+    lists = (kinds.GROUP_MEMBERS.key, kinds.GROUP_REQUESTS.key, kinds.GROUP_INVITATIONS.key, kinds.GROUP_BANNED.key)
     return await targets(context, user_ids, among=[key(group.id) for key in lists])
 
 
@@ -168,7 +169,7 @@ async def members(context: Context, group: Group, first: int | None, after: str 
     asked = paging.window(context.settings, "group-members", first=first, after=after)
     if not await shown.is_open(context, group):
         return None
-    key = reads.members_list(group.id)
+    key = kinds.GROUP_MEMBERS.key(group.id)
 
     async def present(entries: Sequence[Entry]) -> list[MemberEdge | None]:
         if not entries:
@@ -191,12 +192,12 @@ async def join_requests(
     context: Context, group: Group, first: int | None, after: str | None
 ) -> Page[NodeEdge[User]] | None:
     """Return the members who ask to join a group, newest request first; None for all but the group's moderators."""
-    return await _for_moderators(context, group, "join-requests", reads.requests_list(group.id), first, after)
+    return await _for_moderators(context, group, "join-requests", kinds.GROUP_REQUESTS.key(group.id), first, after)
 
 
 async def banned(context: Context, group: Group, first: int | None, after: str | None) -> Page[NodeEdge[User]] | None:
     """Return the members whom a group bans, newest ban first; None for all but the group's moderators."""
-    return await _for_moderators(context, group, "group-banned", reads.banned_list(group.id), first, after)
+    return await _for_moderators(context, group, "group-banned", kinds.GROUP_BANNED.key(group.id), first, after)
 
 
 async def _for_moderators(

@@ -14,6 +14,7 @@ from resolvers.reading import groups as shown
 from resolvers.reading import paging, snapshots
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules.text import TextRefused, normalise
+from store import kinds
 from store.groups import changes, reads
 from store.groups.changes import GroupDraft
 from store.groups.records import Group, GroupKind
@@ -151,7 +152,7 @@ async def viewer_groups(context: Context, who: Claims, first: int | None, after:
         joined = context.load.is_in_group.loaded(ids)
         return [group if is_member else None for group, is_member in zip(found, joined, strict=True)]
 
-    return await paging.read_list(context, asked, reads.groups_list(who.member), present)
+    return await paging.read_list(context, asked, kinds.MEMBERSHIPS.key(who.member), present)
 
 
 async def directory(context: Context, first: int | None, after: str | None) -> Page[NodeEdge[Group]]:

@@ -12,7 +12,7 @@ from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, P
 from resolvers.process.errors import Refused, UserErrorCode, refuse
 from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import idempotency, likes_and_comments
+from store import idempotency, kinds, likes_and_comments
 from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft, Liking
 from store.limits.writes import Kind
@@ -158,14 +158,14 @@ async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentP
 async def liked_by(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members who like a post, newest like first."""
     asked = paging.window(context.settings, "likes", first=first, after=after)
-    key = likes_and_comments.likes_list(hydrate.acts_for(post))
+    key = kinds.LIKES.key(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.speakers(context, ids))
 
 
 async def comments(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Comment]]:
     """Return the comments on a post, newest first."""
     asked = paging.window(context.settings, "comments", first=first, after=after)
-    key = likes_and_comments.comments_list(hydrate.acts_for(post))
+    key = kinds.COMMENTS.key(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.comments(context, ids))
 
 

@@ -15,7 +15,7 @@ from resolvers.process.errors import Refused, UserErrorCode, over_limit, refuse
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture
-from store import idempotency
+from store import idempotency, kinds
 from store.conversations import messages as conversations
 from store.conversations.messages import Draft, Sent
 from store.conversations.records import Conversation, Message
@@ -190,7 +190,7 @@ async def messages(context: Context, conversation: Conversation, span: Span) -> 
     asked = paging.window(context.settings, "messages", **span._asdict())
     if messaging.is_outside(conversation):
         return paging.empty()
-    key, since = conversations.messages_list(conversation.id), conversation.since(context.viewer or 0)
+    key, since = kinds.MESSAGES.key(conversation.id), conversation.since(context.viewer or 0)
     read = paging.fetch_from(context, key)
 
     async def fetch(part: Slice) -> Sequence[Entry]:

@@ -16,7 +16,7 @@ from resolvers.process.errors import UserErrorCode, refuse
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, groups, hydrate, notification_list, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import notifications
+from store import kinds, notifications
 from store.groups.records import Group
 from store.ids import instant
 from store.notifications import Notification
@@ -32,7 +32,7 @@ READ_COUNT = 100  # changes of each kind that a subscription reads at a time
 async def received(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Notification]]:
     """Return the viewer's notifications, newest first."""
     asked = paging.window(context.settings, CURSOR, first=first, after=after)
-    key = notifications.notifications_list(who.member)
+    key = kinds.NOTIFICATIONS.key(who.member)
 
     async def fetch(part: Slice) -> list[Entry]:
         (reply,) = await context.batcher.run([read_slice(key, part)])

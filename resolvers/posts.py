@@ -24,7 +24,7 @@ from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
-from store import idempotency, posts
+from store import idempotency, kinds, posts
 from store.limits.writes import Kind
 from store.moderation.records import Act, Acting, ModerationActKind, Outranked, Subject
 from store.pictures.images import ImageRefused
@@ -275,12 +275,12 @@ async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[b
 async def reposts(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the plain reposts of a post."""
     asked = paging.window(context.settings, "reposts", first=first, after=after)
-    key = posts.reposts_list(hydrate.acts_for(post))
+    key = kinds.REPOSTS.key(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids), by_place=True)
 
 
 async def quotes(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the quotes of a post."""
     asked = paging.window(context.settings, "quotes", first=first, after=after)
-    key = posts.quotes_list(hydrate.acts_for(post))
+    key = kinds.QUOTES.key(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))

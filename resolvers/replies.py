@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from resolvers.operation.context import Context
 from resolvers.reading import hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import replies as stored
+from store import kinds
 from store.records.lists import Entry
 from store.records.posts import Post, Status
 from store.timelines import Slice
@@ -16,7 +16,7 @@ from store.timelines import Slice
 async def replies(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the direct replies to a post, oldest first."""
     asked = paging.window(context.settings, "replies", first=first, after=after, descending=False)
-    key = stored.replies_list(hydrate.acts_for(post))
+    key = kinds.REPLIES.key(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))
 
 
@@ -31,7 +31,7 @@ async def conversation(context: Context, status: Status, first: int | None, afte
     The stored conversation lacks the status in two cases: it neither is a reply nor has replies, or it is hidden.
     """
     asked = paging.window(context.settings, "conversation", first=first, after=after, descending=False)
-    key, own = stored.thread_list(status.root or status.id), Entry(status.id, status.id)
+    key, own = kinds.THREAD.key(status.root or status.id), Entry(status.id, status.id)
     listed, goes_on_listed = paging.fetch_from(context, key), paging.beyond(context, key, asked)
 
     async def fetch(part: Slice) -> list[Entry]:

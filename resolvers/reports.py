@@ -14,7 +14,7 @@ from resolvers.reading import global_ids as ids
 from resolvers.reading import hydrate, messaging, moderation, snapshots
 from resolvers.reading.moderation import MESSAGE, Subjective
 from resolvers.reading.paging import NodeEdge, Page
-from store.conversations import messages
+from store import kinds
 from store.conversations.records import Message
 from store.groups import reads as groups
 from store.groups.records import Group
@@ -87,7 +87,7 @@ async def _limit(context: Context, viewer: int) -> None:
 
 async def _copied(context: Context, message: Message) -> list[Message]:
     """Return a message and those just before it, as far as the viewer sees them; oldest first."""
-    key = messages.messages_list(message.conversation_id)
+    key = kinds.MESSAGES.key(message.conversation_id)
     part = Slice(above=None, below=message.id + 1, newest_first=True, count=MESSAGES_COPIED)
     (reply,) = await context.batcher.run([read_slice(key, part)])
     found = await messaging.messages(context, [entry.entity for entry in read_entries(reply)])

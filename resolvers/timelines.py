@@ -21,16 +21,16 @@ from resolvers.reading.paging import Page
 from resolvers.reading.promoted_page import promoted
 from resolvers.reading.snapshots import Listing
 from resolvers.reading.timeline_page import Home, Posts
+from store import kinds
 from store.groups.records import Group
-from store.groups.timeline import timeline_list
 from store.homes import stored
 from store.ids import CLOCK_SKEW, instant, partition
-from store.notifications import Mentioned, mentions_list, read_mentions
+from store.notifications import Mentioned, read_mentions
 from store.public_timelines import hashtag_lists, public_lists
 from store.records.lists import Entry
 from store.records.members import User
 from store.records.posts import Status
-from store.timelines import Slice, profile_list, read_slice
+from store.timelines import Slice, read_slice
 
 UNREAD_SEEN = 100  # newest entries of a home that are counted as unread only if the viewer would be shown them
 
@@ -109,7 +109,7 @@ async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge
     if not await hydrate.shows_posts(context, user):
         _window(context, "profile", span)
         return paging.empty()
-    return await _posts(context, "profile", profile_list(user.id), span, newest=context.load.published(user.id))
+    return await _posts(context, "profile", kinds.PROFILE.key(user.id), span, newest=context.load.published(user.id))
 
 
 async def public(context: Context, span: Span) -> Page[TimelineEdge]:
@@ -127,12 +127,12 @@ async def in_group(context: Context, group: Group, span: Span) -> Page[TimelineE
     asked = _window(context, "group", span)
     if not await groups.is_open(context, group):
         return None
-    return await timeline_page.page(asked, Posts(context, asked.kind, timeline_list(group.id)))
+    return await timeline_page.page(asked, Posts(context, asked.kind, kinds.GROUP_TIMELINE.key(group.id)))
 
 
 async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEdge]:
     """Return a page of the posts and comments that mention the viewer."""
-    asked, key = _window(context, "mentions", span), mentions_list(who.member)
+    asked, key = _window(context, "mentions", span), kinds.MENTIONS.key(who.member)
 
     async def fetch(part: Slice) -> list[Mentioned]:
         (reply,) = await context.batcher.run([read_slice(key, part)])

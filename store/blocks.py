@@ -141,16 +141,6 @@ def all_relationship_commands(member: int, most: int) -> list[Command]:
     return [("ZRANGE", key(member), 0, most - 1) for key in _RELATIONSHIP]
 
 
-def blocked_list(member: int) -> str:
-    """Return the key of the list of members whom a member blocks, sorted by block."""
-    return keys.blocked(member)
-
-
-def muted_list(member: int) -> str:
-    """Return the key of the list of members whom a member mutes, sorted by mute."""
-    return keys.muted(member)
-
-
 async def relationships(db: Database, member: int, others: Sequence[int] | None = None) -> dict[int, Relationship]:
     """Return a member's relationships to all whom they block or mute or who block them, or to each of `others`."""
     sets = (keys.blocked(member), keys.blocked_by(member), keys.muted(member))

@@ -47,11 +47,6 @@ async def remove(db: Database, member: int, post: int) -> bool:
     return bool(removed)
 
 
-def favourites_list(member: int) -> str:
-    """Return the key of a member's favourites, sorted by favourite."""
-    return keys.favourites(member)
-
-
 async def _index(db: Database, member: int, post: int) -> bool:
     (reply,) = await db.ask(index_command(member, post))
     return bool(reply)

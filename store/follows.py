@@ -245,26 +245,6 @@ async def following(db: Database, member: int) -> dict[int, int]:
     }
 
 
-def following_list(member: int) -> str:
-    """Return the key of the list of members whom a member follows, sorted by edge."""
-    return keys.following(member)
-
-
-def followers_list(member: int) -> str:
-    """Return the key of a member's followers, sorted by edge."""
-    return keys.followers(member)
-
-
-def requested_list(member: int) -> str:
-    """Return the key of the list of members whom a member asks to follow, sorted by edge."""
-    return keys.requested(member)
-
-
-def requests_list(member: int) -> str:
-    """Return the key of the list of members who ask to follow a member, sorted by edge."""
-    return keys.requests(member)
-
-
 async def some(db: Database, listing: str, count: int) -> list[int]:
     """Return some members of one of these lists, oldest edges first."""
     return [int(member) for member in await db.one(*first_members(listing, count))]

@@ -94,11 +94,6 @@ def _liking(db: Database, post: int, member: int) -> dict[str, Any]:
     }
 
 
-def likes_list(post: int) -> str:
-    """Return the key of the list of members who like a post, sorted by like."""
-    return keys.likes(post)
-
-
 @dataclass(frozen=True, slots=True)
 class CommentDraft:
     """A comment to be created."""
@@ -190,11 +185,6 @@ def delete_command(db: Database, comment: int, post: int, act: str = "") -> Comm
         mailboxes=mailboxes(db, p),
         **({"act": act} if act else {}),
     )
-
-
-def comments_list(post: int) -> str:
-    """Return the key of the list of comments on a post, sorted by id."""
-    return keys.comments(post)
 
 
 async def comment_exists(db: Database, comment: int, post: int) -> bool:

@@ -82,16 +82,6 @@ def read_notifications(reply: Sequence[str]) -> list[Notification]:
     return [Notification.read(int(score), text) for text, score in zip(reply[::2], reply[1::2], strict=True)]
 
 
-def notifications_list(member: int) -> str:
-    """Return the key of a member's notifications, sorted by id."""
-    return keys.notifications(member)
-
-
-def mentions_list(member: int) -> str:
-    """Return the key of a member's mentions, sorted by id of the post or comment."""
-    return keys.mentions(member)
-
-
 def look_up(member: int, notifications: Iterable[int]) -> list[Command]:
     """Return the commands that read some notifications of a member by their ids."""
     return [("ZRANGE", keys.notifications(member), n, n, "BYSCORE", "WITHSCORES") for n in notifications]

@@ -227,16 +227,6 @@ def read_reposts(reply: Sequence[Any]) -> tuple[Source, ...]:
     return tuple(Source(int(repost), int(author)) for author, repost in pairs)
 
 
-def reposts_list(original: int) -> str:
-    """Return the key of the list of members who have plainly reposted a post, sorted by repost."""
-    return keys.reposts(original)
-
-
-def quotes_list(original: int) -> str:
-    """Return the key of the list of quotes of a post, sorted by id."""
-    return keys.quotes(original)
-
-
 async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job | None]:
     """Hide a status or quote, or show it again; returns whether it exists, and the job, None without a change."""
     p, kind = partition(post), "hide" if hidden else "unhide"

@@ -24,16 +24,6 @@ class Reply:
     root: int
 
 
-def replies_list(post: int) -> str:
-    """Return the key of the list of replies to a post, sorted by id."""
-    return keys.replies(post)
-
-
-def thread_list(root: int) -> str:
-    """Return the key of the list of posts of a conversation, sorted by id."""
-    return keys.thread(root)
-
-
 def add_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that list a reply in both lists, unless it was removed before."""
     return [script("list_repost", **_listing(db, reply)), thread_command(reply.root, reply.id)]

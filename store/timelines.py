@@ -51,11 +51,6 @@ def probe(key: str, edge: int, *, newer: bool) -> Command:
     return ("ZRANGE", key, edge, "-inf", "BYSCORE", "REV", "LIMIT", 0, 1)
 
 
-def profile_list(member: int) -> str:
-    """Return the key of a member's profile, sorted by id."""
-    return keys.profile(member)
-
-
 def profile_slice(member: int, part: Slice) -> Command:
     """Return the command that reads part of a profile, WITHSCORES."""
     return read_slice(keys.profile(member), part)

@@ -15,6 +15,7 @@ from store import (
     favourites,
     follows,
     jobs,
+    kinds,
     likes_and_comments,
     posts,
     timelines,
@@ -71,13 +72,13 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
 
 
 async def _follows(db: Database, member: int) -> AsyncIterator[Step]:
-    while followed := await follows.some(db, follows.following_list(member), EDGES_BATCH):
+    while followed := await follows.some(db, kinds.FOLLOWING.key(member), EDGES_BATCH):
         yield await follows.unfollow(db, member, followed), STEP_COST * len(followed)
-    while followers := await follows.some(db, follows.followers_list(member), EDGES_BATCH):
+    while followers := await follows.some(db, kinds.FOLLOWERS.key(member), EDGES_BATCH):
         yield await follows.remove_followers(db, member, followers), STEP_COST * len(followers)
-    while asked := await follows.some(db, follows.requested_list(member), EDGES_BATCH):
+    while asked := await follows.some(db, kinds.REQUESTED.key(member), EDGES_BATCH):
         yield await follows.unfollow(db, member, asked), len(asked)
-    while asking := await follows.some(db, follows.requests_list(member), EDGES_BATCH):
+    while asking := await follows.some(db, kinds.REQUESTS.key(member), EDGES_BATCH):
         yield await follows.reject(db, member, asking), len(asking)
     show_again = partial(conversations.show_again, db, member)
     while not await blocks.forget(db, member, EDGES_BATCH, show_again):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import accounts, follows, jobs, posts, public_timelines, timelines
+from store import accounts, follows, jobs, kinds, posts, public_timelines, timelines
 from store.client.database import Database
 from store.events import log
 from store.events.log import Content
@@ -84,6 +84,4 @@ def _content(post: Post) -> Content:
 async def _waiting(db: Database, member: int) -> list[int]:
     """Return some pending follow requests of a member who is no longer private, [] when the member is private."""
     found = await accounts.user(db, member)
-    return (
-        await follows.some(db, follows.requests_list(member), REQUESTS_BATCH) if found and not found.is_private else []
-    )
+    return await follows.some(db, kinds.REQUESTS.key(member), REQUESTS_BATCH) if found and not found.is_private else []

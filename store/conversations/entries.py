@@ -66,11 +66,6 @@ async def mark_read(db: Database, member: int, conversation: int, until: int) ->
     )
 
 
-def conversations_list(member: int) -> str:
-    """Return the key of the list of conversations that a member sees, sorted by their last message."""
-    return keys.conversations(member)
-
-
 def unread_command(member: int) -> Command:
     """Return the command that counts the conversations in which a member has unread messages."""
     return ("SCARD", keys.unread_conversations(member))

@@ -259,11 +259,6 @@ async def clear(db: Database, conversation: int, members: Sequence[int]) -> bool
     return True
 
 
-def messages_list(conversation: int) -> str:
-    """Return the key of a conversation's messages, sorted by id."""
-    return keys.messages(conversation)
-
-
 def conversation_command(conversation: int) -> Command:
     """Return the command that reads a conversation's hash."""
     return ("HGETALL", keys.conversation(conversation))

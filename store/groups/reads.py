@@ -58,26 +58,6 @@ def read_role(role: str | None) -> GroupRole:
     return GroupRole(role) if role else GroupRole.MEMBER
 
 
-def members_list(group: int) -> str:
-    """Return the key of a group's members, sorted by joining."""
-    return keys.group_members(group)
-
-
-def requests_list(group: int) -> str:
-    """Return the key of those who ask to join a group, sorted by request."""
-    return keys.group_requests(group)
-
-
-def invitations_list(group: int) -> str:
-    """Return the key of those who are invited to a group, sorted by invitation."""
-    return keys.group_invitations(group)
-
-
-def banned_list(group: int) -> str:
-    """Return the key of those whom a group bans, sorted by ban."""
-    return keys.group_banned(group)
-
-
 def ban_command(group: int, member: int) -> Command:
     """Return the command that reads a member's ban from a group, None without one."""
     return ("ZSCORE", keys.group_banned(group), member)
@@ -86,11 +66,6 @@ def ban_command(group: int, member: int) -> Command:
 def has_bans_command(group: int) -> Command:
     """Return the command that says whether a group bans anybody."""
     return ("EXISTS", keys.group_banned(group))
-
-
-def groups_list(member: int) -> str:
-    """Return the key of the groups that a member is in or asks to join, sorted by when they did."""
-    return keys.memberships(member)
 
 
 def directory_command() -> Command:

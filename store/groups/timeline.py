@@ -14,11 +14,6 @@ from store.records.lists import Entry
 FLOOR = "floor"  # the entry of the log that holds the highest id ever trimmed from it
 
 
-def timeline_list(group: int) -> str:
-    """Return the key of a group's posts, sorted by id."""
-    return keys.group_timeline(group)
-
-
 async def add(db: Database, group: int, post: int, author: int) -> bool:
     """List a post; False when it has no place there, because the group is gone or its author has left it."""
     return bool(await db.one(*add_command(db, group, post, author)))

@@ -32,7 +32,7 @@ class CredentialsField:
     PASSWORD = "password"  # noqa: S105  the field's name; it holds a hash
     ROLE = "role"
     SUSPENDED = "suspended"  # flag
-    VERIFIED = "verified"  # flag: the address is theirs, as a link sent to it has shown, or an operator said
+    VERIFIED = "verified"  # flag: a link sent to the address has shown that it is theirs, or nothing had to
     TOTP_SALT = "totp_salt"  # of the second factor's secret; absent without a second factor
     TOTP_PENDING = "totp_pending"  # salt of a secret that the member has not confirmed yet
     TOTP_STEP = "totp_step"  # time step of the newest code that was accepted

@@ -20,7 +20,7 @@ from resolvers.upkeep import verify
 from resolvers.upkeep.importing import messages
 from resolvers.upkeep.importing import network as imports
 from resolvers.upkeep.importing.network import Network
-from store import account_names, accounts, follows, jobs, keys, posts, timelines
+from store import account_names, accounts, follows, jobs, keys, kinds, posts, timelines
 from store.client.database import Database
 from store.conversations import messages as conversations
 from store.secret import Secret
@@ -128,7 +128,7 @@ async def test_messages(db: Database, network: Network) -> None:
         await messages.create(db, dealt, members, lambda count, done=done: done.update(all=count))  # type: ignore[misc]
         assert done["all"] == 50
         found = await db.ask(*(conversations.of_members_command([members[one] for one in pair]) for pair in dealt))
-        sizes = await db.ask(*(("ZCARD", conversations.messages_list(int(one))) for one in found))
+        sizes = await db.ask(*(("ZCARD", kinds.MESSAGES.key(int(one))) for one in found))
         assert sizes == [len(texts) for texts in dealt.values()]
     report = await verify.verify(db, homes=0, seed=1, progress=lambda _: None)
     assert (report.findings, report.unfinished_jobs) == ([], 0)
