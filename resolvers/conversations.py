@@ -10,7 +10,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import ConversationPayload
-from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.errors import no_such
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
@@ -72,7 +72,7 @@ async def mark_conversation_read(
     else:
         (message,) = await messaging.messages(context, [until])
         if message is None or message.conversation_id != found.id:
-            raise refuse(UserErrorCode.NOT_FOUND, "upToId: there is no such message in this conversation", "upToId")
+            raise no_such("message in this conversation", "upToId")
     if not await entries.mark_read(context.db, viewer, found.id, until):
         # Race: the job of the message that has just begun the conversation has not reached the viewer yet.
         await steps.update(context.db, found.id, Budget(0))
@@ -86,7 +86,7 @@ async def leave_conversation(context: Context, *, conversation_id: str) -> Conve
     found = await messaging.named(context, conversation_id)
     job = await conversations.leave(context.db, found.id, viewer)
     if job is None:
-        raise messaging.gone()
+        raise no_such("conversation", "conversationId")
     await dispatch.finish(context.db, job, context.batcher)
     return await _after(context, found.id)
 

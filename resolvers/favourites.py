@@ -6,27 +6,29 @@ from collections.abc import Sequence
 
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import PostIdPayload
-from resolvers.process.errors import Refused, UserErrorCode, over_limit, refuse
+from resolvers.process.errors import Refused, no_such, over_limit
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import favourites as stored
 from store import kinds
 from store.records.posts import Post
+from store.refusals import Refusal
 
 
 async def favourite(context: Context, *, post_id: str) -> PostIdPayload:
     """Add a post to the viewer's favourites; idempotent."""
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
-    outcome = await stored.add(context.db, viewer, post.id)
-    if outcome == "gone":
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    if outcome == "full":
-        most = context.settings.max_favourites
-        raise over_limit("max_favourites", f"postId: at most {most} posts can be favourites", "postId")
-    context.forget()
-    return PostIdPayload(post=await hydrate.post(context, post.id))
+    match await stored.add(context.db, viewer, post.id):
+        case Refusal.GONE:
+            raise no_such("post", "postId")
+        case Refusal.FULL:
+            most = context.settings.max_favourites
+            raise over_limit("max_favourites", f"postId: at most {most} posts can be favourites", "postId")
+        case bool():
+            context.forget()
+            return PostIdPayload(post=await hydrate.post(context, post.id))
 
 
 async def unfavourite(context: Context, *, post_id: str) -> PostIdPayload:

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import GroupPayload
-from resolvers.process.errors import UserErrorCode, over_limit, refuse
+from resolvers.process.errors import UserErrorCode, no_such, not_allowed, over_limit
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading import groups as shown
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
 from store import kinds
-from store.client.metering import METER
 from store.groups import membership, reads
 from store.groups.records import Group, GroupRole
 from store.records.jobs import Job
 from store.records.lists import Entry
 from store.records.members import User
+from store.refusals import Refusal
 
 MODERATORS_ONLY = "only its moderators may do this"
-OUTRANKED = "the role of this member in the group is not below yours"
 LAST_OWNER = "its only owner has to make another member owner first"
-
-Refusals = Mapping[str, tuple[UserErrorCode, str]]  # an answer of the store → what the viewer is told
 
 
 async def join_group(context: Context, *, group_id: str) -> GroupPayload:
@@ -33,68 +30,59 @@ async def join_group(context: Context, *, group_id: str) -> GroupPayload:
     viewer = await context.member()
     group = await shown.acted_on(context, group_id)
     is_banned = await context.load.is_banned.load(group.id)
-    outcome, job = ("banned", None) if is_banned else await membership.join(context.db, group.id, viewer)
-    if outcome == "gone":
-        raise shown.is_gone()
-    if outcome == "banned":
-        raise shown.not_allowed("its moderators have banned you")
-    if outcome == "full":
-        raise over_limit("max_groups", f"groupId: {shown.too_many(context)}", "groupId")
-    return GroupPayload(group=await _finish(context, group, job))
+    match Refusal.BANNED if is_banned else await membership.join(context.db, group.id, viewer):
+        case Refusal.GONE:
+            raise no_such("group", "groupId")
+        case Refusal.BANNED:
+            raise not_allowed("its moderators have banned you", "groupId")
+        case Refusal.FULL:
+            raise over_limit("max_groups", f"groupId: {shown.too_many(context)}", "groupId")
+        case job:
+            return GroupPayload(group=await _finish(context, group, job))
 
 
 async def leave_group(context: Context, *, group_id: str) -> GroupPayload:
     """Leave a group, take back a request to join it, or decline an invitation; idempotent."""
     viewer = await context.member()
     group = await shown.acted_on(context, group_id)
-    outcome, job = await membership.leave(context.db, group.id, viewer)
-    if outcome == "gone":
-        raise shown.is_gone()
-    if outcome == "owner":
-        raise shown.not_allowed(LAST_OWNER)
-    return GroupPayload(group=await _finish(context, group, job))
+    match await membership.leave(context.db, group.id, viewer):
+        case Refusal.GONE:
+            raise no_such("group", "groupId")
+        case Refusal.LAST_OWNER:
+            raise not_allowed(LAST_OWNER, "groupId")
+        case job:
+            return GroupPayload(group=await _finish(context, group, job))
 
 
 async def invite_to_group(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """Invite members to a group. Each refused member gets a user error, the others succeed."""
-    refusals = {
-        "member": (UserErrorCode.NOT_ALLOWED, "this member is in the group already"),
-        "banned": (UserErrorCode.NOT_ALLOWED, "this member may not join the group"),
-    }
     denied = "only its members may do this, in a private group only its moderators"
-    return await _change(context, group_id, user_ids, membership.invite, refusals, denied=denied)
+    return await _change(context, group_id, user_ids, membership.invite, denied=denied)
 
 
 async def approve_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """Let members in who ask to join a group. One who has not asked is refused, unless they are in it already."""
-    refusals = {"none": (UserErrorCode.NOT_FOUND, "this member has not asked to join")}
-    return await _change(context, group_id, user_ids, membership.approve, refusals)
+    return await _change(context, group_id, user_ids, membership.approve)
 
 
 async def reject_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """Turn members away who ask to join a group; idempotent."""
-    return await _change(context, group_id, user_ids, membership.reject, {})
+    return await _change(context, group_id, user_ids, membership.reject)
 
 
 async def remove_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """Remove members from a group, and take back invitations to it; idempotent."""
-    refusals = {"denied": (UserErrorCode.NOT_ALLOWED, OUTRANKED)}
-    return await _change(context, group_id, user_ids, membership.remove, refusals)
+    return await _change(context, group_id, user_ids, membership.remove)
 
 
 async def ban_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """Remove members from a group and keep them out, whether or not they are in it; idempotent."""
-    most = context.settings.max_blocked
-    refusals = {
-        "denied": (UserErrorCode.NOT_ALLOWED, OUTRANKED),
-        "limit": (UserErrorCode.LIMIT_REACHED, f"a group bans at most {most} members"),
-    }
-    return await _change(context, group_id, user_ids, membership.ban, refusals)
+    return await _change(context, group_id, user_ids, membership.ban)
 
 
 async def unban_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """End bans of members from a group; idempotent. They are not members again."""
-    return await _change(context, group_id, user_ids, membership.unban, {})
+    return await _change(context, group_id, user_ids, membership.unban)
 
 
 async def _change(
@@ -102,7 +90,6 @@ async def _change(
     group_id: str,
     user_ids: Sequence[str],
     change: membership.Change,
-    refusals: Refusals,
     *,
     denied: str = MODERATORS_ONLY,
 ) -> GroupPayload:
@@ -110,17 +97,30 @@ async def _change(
     await context.member()
     group = await shown.acted_on(context, group_id)
     named = await _targets(context, group, user_ids)
-    outcome, answers, job = await change(context.db, group.id, named.viewer, named.members)
-    if outcome == "gone":
-        raise shown.is_gone()
-    if outcome == "denied":
-        raise shown.not_allowed(denied)
-    for member, answer in answers.items():
-        if answer in refusals:
-            METER.refusals["max_blocked"] += answer == "limit"
-            named.refuse(member, *refusals[answer])
-    found = await _finish(context, group, job)
-    return GroupPayload(group=found, user_errors=named.ordered_errors())
+    match await change(context.db, group.id, named.viewer, named.members):
+        case Refusal.GONE:
+            raise no_such("group", "groupId")
+        case Refusal.DENIED:
+            raise not_allowed(denied, "groupId")
+        case job, refused:
+            for member, refusal in refused.items():
+                _refuse(context, named, member, refusal)
+            found = await _finish(context, group, job)
+            return GroupPayload(group=found, user_errors=named.ordered_errors())
+
+
+def _refuse(context: Context, named: Targets, member: int, refusal: membership.MemberRefusal) -> None:
+    match refusal:
+        case Refusal.IN_GROUP:
+            named.refuse(member, UserErrorCode.NOT_ALLOWED, "this member is in the group already")
+        case Refusal.BANNED:
+            named.refuse(member, UserErrorCode.NOT_ALLOWED, "this member may not join the group")
+        case Refusal.UNASKED:
+            named.refuse(member, UserErrorCode.NOT_FOUND, "this member has not asked to join")
+        case Refusal.OUTRANKED:
+            named.refuse(member, UserErrorCode.NOT_ALLOWED, "the role of this member in the group is not below yours")
+        case Refusal.FULL:
+            named.is_over_limit(member, "max_blocked", f"a group bans at most {context.settings.max_blocked} members")
 
 
 async def _targets(context: Context, group: Group, user_ids: Sequence[str]) -> Targets:
@@ -138,16 +138,16 @@ async def set_group_role(context: Context, *, group_id: str, user_id: str, role:
     group = await shown.acted_on(context, group_id)
     member = global_ids.expect(user_id, ("user",), "userId")
     match await membership.set_role(context.db, group.id, viewer, member, role):
-        case "gone":
-            raise shown.is_gone()
-        case "denied":
-            message = "userId: only owners give roles, and nobody changes the role of another owner"
-            raise refuse(UserErrorCode.NOT_ALLOWED, message, "userId")
-        case "stranger":
-            raise refuse(UserErrorCode.NOT_FOUND, "userId: there is no such member in the group", "userId")
-        case "owner":
-            raise refuse(UserErrorCode.NOT_ALLOWED, f"userId: {LAST_OWNER}", "userId")
-    return GroupPayload(group=await _finish(context, group, None))
+        case Refusal.GONE:
+            raise no_such("group", "groupId")
+        case Refusal.DENIED:
+            raise not_allowed("only owners give roles, and nobody changes the role of another owner", "userId")
+        case Refusal.STRANGER:
+            raise no_such("member in the group", "userId")
+        case Refusal.LAST_OWNER:
+            raise not_allowed(LAST_OWNER, "userId")
+        case bool():
+            return GroupPayload(group=await _finish(context, group, None))
 
 
 async def _finish(context: Context, group: Group, job: Job | None) -> Group | None:

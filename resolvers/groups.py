@@ -8,7 +8,16 @@ from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_key, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteGroupPayload, GroupPayload
-from resolvers.process.errors import UserError, UserErrorCode, field_error, over_limit, refuse, refuse_all
+from resolvers.process.errors import (
+    UserError,
+    UserErrorCode,
+    field_error,
+    no_such,
+    not_allowed,
+    over_limit,
+    refuse,
+    refuse_all,
+)
 from resolvers.process.tokens import Claims
 from resolvers.reading import groups as shown
 from resolvers.reading import paging, snapshots
@@ -21,8 +30,7 @@ from store.groups.records import Group, GroupKind
 from store.keys.fields import GroupField
 from store.records.jobs import Job
 from store.records.lists import Entry
-
-OWNERS_ONLY = "only its owners may do this"
+from store.refusals import Refusal
 
 
 async def create_group(
@@ -67,8 +75,7 @@ async def update_group(
     }
     refuse_all(errors)
     fields = {field: value for field, value in wanted.items() if value is not None}
-    outcome, job = await changes.update(context.db, group.id, viewer, fields)
-    _check(outcome)
+    job = _owned(await changes.update(context.db, group.id, viewer, fields))
     return GroupPayload(group=await _finish(context, group.id, job))
 
 
@@ -76,17 +83,19 @@ async def delete_group(context: Context, *, group_id: str) -> DeleteGroupPayload
     """Delete a group with all its posts; owners only."""
     viewer = await context.member()
     group = await shown.acted_on(context, group_id)
-    outcome, job = await changes.delete(context.db, group.id, viewer)
-    _check(outcome)
-    await _finish(context, group.id, job)
+    await _finish(context, group.id, _owned(await changes.delete(context.db, group.id, viewer)))
     return DeleteGroupPayload(deleted_group_id=group_id)
 
 
-def _check(outcome: str) -> None:
-    if outcome == "gone":
-        raise shown.is_gone()
-    if outcome == "denied":
-        raise shown.not_allowed(OWNERS_ONLY)
+def _owned(outcome: Job | changes.NotOwned | None) -> Job | None:
+    """Return the job of an owner's change, None when nothing has changed; raises Refused."""
+    match outcome:
+        case Refusal.GONE:
+            raise no_such("group", "groupId")
+        case Refusal.DENIED:
+            raise not_allowed("only its owners may do this", "groupId")
+        case job:
+            return job
 
 
 async def _finish(context: Context, group: int, job: Job | None) -> Group | None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import ImagePayload
-from resolvers.process.errors import Refused, UserErrorCode, refuse, unavailable
+from resolvers.process.errors import UserErrorCode, no_such, not_allowed, refuse, unavailable
 from resolvers.process.services import Services
 from resolvers.reading import global_ids, pictures, uploads
 from resolvers.reading.pictures import FocalPoint
@@ -39,11 +39,10 @@ async def update_image(
     about: dict[str, object] = {**said} if focus is None else {**said, "focus_x": place[0], "focus_y": place[1]}
     (kept,) = await uploads.uploads(context, [number])
     if kept is None or kept.image is None:
-        raise _gone()
+        raise no_such("picture", "imageId")
     subject = stored.subject_of(kept)
     if subject is None or subject[0] == stored.RESERVED:
-        message = "imageId: this picture belongs to nothing yet: say it where you attach it"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "imageId")
+        raise not_allowed("this picture belongs to nothing yet: say it where you attach it", "imageId")
     for _ in range(ATTEMPTS):
         context.forget()
         image = await _change(context, number, subject, about)
@@ -58,7 +57,7 @@ async def _change(context: Context, image: int, subject: tuple[str, int], about:
     kind, number = subject
     holder = await pictures.holder(context, kind, number)
     if holder is None:
-        raise _gone()
+        raise no_such("picture", "imageId")
     shown, name = pictures.shown_by(holder), ""
     if isinstance(holder, User):
         name = "avatar" if holder.avatar and holder.avatar.id == image else "header"
@@ -66,12 +65,8 @@ async def _change(context: Context, image: int, subject: tuple[str, int], about:
     changed = tuple([replace(one, **about) if one.id == image else one for one in shown])
     found = next((one for one in changed if one.id == image), None)
     if found is None:
-        raise _gone()
+        raise no_such("picture", "imageId")
     return found if await stored.replace(context.db, (kind, number, name), shown, changed) else None
-
-
-def _gone() -> Refused:
-    return refuse(UserErrorCode.NOT_FOUND, "imageId: there is no such picture", "imageId")
 
 
 async def is_there(services: Services, link: Link) -> bool:

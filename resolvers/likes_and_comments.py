@@ -9,7 +9,7 @@ from resolvers.operation import write_limits
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
-from resolvers.process.errors import Refused, UserErrorCode, refuse
+from resolvers.process.errors import Refused, UserErrorCode, no_such, not_allowed, refuse
 from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, kinds, likes_and_comments
@@ -48,14 +48,10 @@ async def unlike(context: Context, *, post_id: str) -> PostIdPayload:
     return await _answer(context, post, await likes_and_comments.unlike(context.db, post.id, viewer), has_liked=False)
 
 
-def _no_post() -> Refused:
-    return refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-
-
 async def _answer(context: Context, post: Post, liking: Liking | None, *, has_liked: bool) -> PostIdPayload:
     """Answer with the post as the script has left it. Reading it again would be one more round trip."""
     if liking is None:
-        raise _no_post()
+        raise no_such("post", "postId")
     context.show(replace(post, like_count=liking.likes), has_liked=has_liked)
     return PostIdPayload(post=await hydrate.post(context, post.id))
 
@@ -116,11 +112,11 @@ async def _refusal(
     if outcome == "conflict":
         return key_conflict()
     if outcome == "gone":
-        return _no_post()
+        return no_such("post", "postId")
     if claim:
         await idempotency.release(context.db, claim)
     if not may_comment:
-        return refuse(UserErrorCode.NOT_ALLOWED, "postId: only members of its group comment on this post", "postId")
+        return not_allowed("only members of its group comment on this post", "postId")
     no_reply = "replyToId: there is no such comment on this post"
     return write_limits.refusal(draft.limit, outcome) or refuse(UserErrorCode.NOT_FOUND, no_reply, "replyToId")
 
@@ -138,17 +134,16 @@ async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentP
     number = global_ids.expect(comment_id, ("comment",), "commentId")
     found, act = await hydrate.comment(context, number), ""
     if found is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
+        raise no_such("comment", "commentId")
     post = await hydrate.post(context, found.post_id)
     if viewer not in {found.author, post.author if post else found.author}:
         if not context.is_moderator:
-            message = "commentId: only its author and the author of the post can delete a comment"
-            raise refuse(UserErrorCode.NOT_ALLOWED, message, "commentId")
+            raise not_allowed("only its author and the author of the post can delete a comment", "commentId")
         await moderation.check_rank(context, found.author, "commentId")
         act = Act(viewer, ModerationActKind.CONTENT_DELETED, Subject("comment", number)).written()
     there, job = await likes_and_comments.delete_comment(context.db, number, found.post_id, act)
     if not there:
-        raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
+        raise no_such("comment", "commentId")
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()

@@ -11,7 +11,7 @@ from resolvers.operation import attempts, write_limits
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
-from resolvers.process.errors import Refused, UserErrorCode, over_limit, refuse
+from resolvers.process.errors import Refused, UserErrorCode, no_such, not_allowed, over_limit, refuse
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture
@@ -79,15 +79,13 @@ async def send_message(
     draft = Draft(viewer, words, willing, key, digest, limit)
     sent = await _commit(context, "sendMessage", draft, lambda: _send(context, found.id, draft, pictured))
     if sent.outcome == conversations.GONE:
-        raise messaging.gone()
+        raise no_such("conversation", "conversationId")
     if sent.outcome == conversations.LATE:
         raise refuse(UserErrorCode.CONFLICT, "images: sending them took too long: try again", "images")
     if sent.outcome == conversations.ALONE:
-        message = "conversationId: nobody else is in this conversation"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "conversationId")
+        raise not_allowed("nobody else is in this conversation", "conversationId")
     if sent.outcome == conversations.UNWILLING:
-        message = "conversationId: the other member does not take messages from you"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "conversationId")
+        raise not_allowed("the other member does not take messages from you", "conversationId")
     return await _payload(context, sent.message)
 
 
@@ -160,20 +158,16 @@ async def delete_message(context: Context, *, message_id: str) -> DeleteMessageP
     number = global_ids.expect(message_id, ("message",), "messageId")
     (found,) = await messaging.messages(context, [number])
     if found is None:
-        raise _gone()
+        raise no_such("message", "messageId")
     if found.sender_id != viewer:
-        raise refuse(UserErrorCode.NOT_ALLOWED, "messageId: only its sender can delete a message", "messageId")
+        raise not_allowed("only its sender can delete a message", "messageId")
     job = await conversations.delete(context.db, number)
     if job is None:
-        raise _gone()
+        raise no_such("message", "messageId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     conversation = await messaging.conversation(context, found.conversation_id)
     return DeleteMessagePayload(deleted_message_id=message_id, conversation=conversation)
-
-
-def _gone() -> Exception:
-    return refuse(UserErrorCode.NOT_FOUND, "messageId: there is no such message", "messageId")
 
 
 class Span(NamedTuple):

@@ -8,7 +8,7 @@ from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_note
 from resolvers.operation.payloads import GroupPayload, UserPayload
-from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.errors import UserErrorCode, no_such, refuse
 from resolvers.reading import global_ids, groups, moderation, paging
 from resolvers.reading.moderation import Subjective
 from resolvers.reading.paging import NodeEdge, Page
@@ -21,6 +21,7 @@ from store.moderation import log
 from store.moderation.records import Act, Acting, ModerationAct, ModerationActKind, Outranked, Report, Subject
 from store.records.jobs import Job
 from store.records.members import User
+from store.refusals import Refusal
 
 
 async def suspend_user(context: Context, *, user_id: str, suspended: bool, note: str | None = "") -> UserPayload:
@@ -56,7 +57,7 @@ async def _member(context: Context, user_id: str) -> int:
     """Return the member whom an act is about; raises Refused for nobody, and for the viewer."""
     (found,) = await moderation.people(context, [global_ids.expect(user_id, ("user",), "userId")])
     if found is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "userId: there is no such user", "userId")
+        raise no_such("user", "userId")
     if found.id == context.viewer:
         raise refuse(UserErrorCode.SELF, "userId: nobody does this to themselves", "userId")
     return found.id
@@ -89,9 +90,9 @@ async def _show_group(context: Context, group_id: str, note: str | None, *, hidd
         await moderation.check_rank(context, owner, "groupId")
     kind = ModerationActKind.CONTENT_DELETED if hidden else ModerationActKind.GROUP_SHOWN
     act = Act(moderator, kind, Subject("group", group.id), note=words)
-    outcome, job = await changes.hide(context.db, group.id, hidden=hidden, act=act.written())
-    if outcome == "gone":
-        raise groups.is_gone()
+    job = await changes.hide(context.db, group.id, hidden=hidden, act=act.written())
+    if job is Refusal.GONE:
+        raise no_such("group", "groupId")
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()

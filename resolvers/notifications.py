@@ -12,7 +12,7 @@ from resolvers.live.cursors import StreamGap, read_position
 from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import ViewerPayload
-from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.errors import no_such
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, groups, hydrate, notification_list, paging
 from resolvers.reading.paging import NodeEdge, Page
@@ -61,7 +61,7 @@ async def mark_notifications_read(context: Context, *, up_to_id: str | None = No
     viewer = await context.member()
     until = None if up_to_id is None else global_ids.expect(up_to_id, ("notification",), "upToId")
     if not await notifications.mark_read(context.db, viewer, until):
-        raise refuse(UserErrorCode.NOT_FOUND, "upToId: there is no such notification", "upToId")
+        raise no_such("notification", "upToId")
     context.forget()
     return ViewerPayload(viewer=context.claims)
 

@@ -6,26 +6,28 @@ from collections.abc import Sequence
 
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import PostIdPayload
-from resolvers.process.errors import Refused, UserErrorCode, refuse
+from resolvers.process.errors import Refused, no_such, not_allowed
 from resolvers.reading import hydrate
 from store import pins
 from store.records.members import User
 from store.records.posts import Post, is_plain_repost
+from store.refusals import Refusal
 
 
 async def pin_post(context: Context, *, post_id: str) -> PostIdPayload:
     """Pin a post of the viewer's own in place of the one pinned before; doing it twice changes nothing."""
     viewer = await context.member()
     found = await hydrate.own(context, post_id, viewer, "pin")
-    outcome = await pins.pin(context.db, found.id, viewer)
-    if outcome == "gone":
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    if outcome == "plain":
-        raise _plain()
-    if outcome == "hidden":
-        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be pinned", "postId")
-    context.forget()
-    return PostIdPayload(post=await hydrate.post(context, found.id))
+    match await pins.pin(context.db, found.id, viewer):
+        case Refusal.GONE:
+            raise no_such("post", "postId")
+        case Refusal.PLAIN:
+            raise _plain()
+        case Refusal.HIDDEN:
+            raise not_allowed("a hidden post cannot be pinned", "postId")
+        case bool():
+            context.forget()
+            return PostIdPayload(post=await hydrate.post(context, found.id))
 
 
 async def unpin_post(context: Context, *, post_id: str) -> PostIdPayload:
@@ -40,8 +42,7 @@ async def unpin_post(context: Context, *, post_id: str) -> PostIdPayload:
 
 
 def _plain() -> Refused:
-    message = "postId: a plain repost cannot be pinned, only a status or a quote"
-    return refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+    return not_allowed("a plain repost cannot be pinned, only a status or a quote", "postId")
 
 
 async def pinned_posts(context: Context, users: Sequence[User]) -> list[Post | None]:

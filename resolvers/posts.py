@@ -18,7 +18,7 @@ from resolvers.operation.inputs import (
     key_conflict,
 )
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
-from resolvers.process.errors import Refused, UserErrorCode, refuse
+from resolvers.process.errors import Refused, UserErrorCode, no_such, not_allowed, refuse
 from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture
@@ -110,13 +110,12 @@ async def _passable(context: Context, post_id: str) -> Post:
     """Return the post to repost; raises Refused if it is unseen, hidden, private, or in a private group."""
     original = await hydrate.acted_on(context, post_id)
     if original.is_hidden:
-        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
+        raise not_allowed("a hidden post cannot be passed on", "postId")
     author = await context.load.user.load(original.author)
     if author and author.is_private and author.id != context.viewer:
-        message = "postId: a private member's post cannot be passed on by others"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+        raise not_allowed("a private member's post cannot be passed on by others", "postId")
     if original.group and await groups.is_private(context, original.group):
-        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a post in a private group cannot be passed on", "postId")
+        raise not_allowed("a post in a private group cannot be passed on", "postId")
     return original
 
 
@@ -144,7 +143,7 @@ async def delete_post(context: Context, *, post_id: str) -> DeletePostPayload:
     is_moderating = not removable and found.author != viewer
     job = await (_remove(context, found) if is_moderating else posts.delete(context.db, found.id, found.author))
     if job is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+        raise no_such("post", "postId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return DeletePostPayload(deleted_post_id=post_id, author=await hydrate.user(context, found.author))
@@ -174,11 +173,10 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayloa
     viewer = await context.member()
     found = await hydrate.own(context, post_id, viewer, "hide")
     if isinstance(found, Repost) and found.is_plain:
-        message = "postId: a plain repost cannot be hidden, only taken back"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+        raise not_allowed("a plain repost cannot be hidden, only taken back", "postId")
     there, job = await posts.hide(context.db, found.id, viewer, hidden=hidden)
     if not there:
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+        raise no_such("post", "postId")
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
@@ -191,7 +189,7 @@ async def _answered(context: Context, post_id: str | None, group: int | None) ->
         return None
     found = await hydrate.acted_on(context, post_id, "inReplyToId")
     if found.is_hidden:
-        raise refuse(UserErrorCode.NOT_ALLOWED, "inReplyToId: a hidden post cannot be answered", "inReplyToId")
+        raise not_allowed("a hidden post cannot be answered", "inReplyToId")
     if found.group != group:
         if group:
             raise refuse(UserErrorCode.INVALID, "inReplyToId: this post is not in the group", "inReplyToId")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import PromotionPayload
-from resolvers.process.errors import Refused, UserError, UserErrorCode, over_limit, refuse, refuse_all
+from resolvers.process.errors import Refused, UserError, UserErrorCode, no_such, over_limit, refuse, refuse_all
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import TextRefused, normalise
 from store import promotions
@@ -74,7 +74,7 @@ async def end_promotion(context: Context, *, promotion_id: str) -> PromotionPayl
     found = await promotions.promotion(context.db, promotion)
     ended = await _end(context, administrator, found) if found else None
     if ended is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "promotionId: there is no such promotion", "promotionId")
+        raise no_such("promotion", "promotionId")
     context.forget()
     return PromotionPayload(promotion=ended)
 
@@ -119,7 +119,7 @@ async def _subject(context: Context, subject: Subject) -> dict[str, str | int]:
 async def _member(context: Context, user_id: str, *path: str) -> int:
     found = await hydrate.user(context, global_ids.expect(user_id, ("user",), *path))
     if found is None:
-        raise refuse(UserErrorCode.NOT_FOUND, f"{path[-1]}: there is no such user", *path)
+        raise no_such("user", *path)
     return found.id
 
 

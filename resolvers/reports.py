@@ -9,7 +9,7 @@ from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_note
 from resolvers.operation.payloads import ReportPayload
-from resolvers.process.errors import UserErrorCode, over_limit, refuse
+from resolvers.process.errors import UserErrorCode, no_such, over_limit, refuse
 from resolvers.reading import global_ids as ids
 from resolvers.reading import hydrate, messaging, moderation, snapshots
 from resolvers.reading.moderation import MESSAGE, Subjective
@@ -56,12 +56,12 @@ async def _reported(context: Context, subject_id: str) -> Subjective:
         raise refuse(UserErrorCode.INVALID, "subjectId: this is not an id of this API", "subjectId")
     found = await moderation.seen(context, Subject(*named))
     if found is None or not ids.is_of(subject_id, found):
-        raise refuse(UserErrorCode.NOT_FOUND, "subjectId: there is no such subject", "subjectId")
+        raise no_such("subject", "subjectId")
     if not isinstance(found, Post):
         return found
     original = await hydrate.post(context, hydrate.acts_for(found))
     if original is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "subjectId: there is no such subject", "subjectId")
+        raise no_such("subject", "subjectId")
     return original
 
 
@@ -103,14 +103,14 @@ async def resolve_report(
     number = ids.expect(report_id, ("report",), "reportId")
     (found,) = await moderation.reports(context, [number])
     if found is None:
-        raise _gone()
+        raise no_such("report", "reportId")
     if found.state is not ReportState.OPEN:
         raise _resolved()
     text = await _checked_decision(context, found, action)
     decision = Decision(number, action, moderator, context.rank, words, text)
     outcome, job = await reports.resolve(context.db, decision)
     if outcome == "gone":
-        raise _gone()
+        raise no_such("report", "reportId")
     if job is None:
         raise _resolved()
     await dispatch.finish(context.db, job, context.batcher)
@@ -145,10 +145,6 @@ async def _checked_decision(context: Context, found: Report, action: ReportActio
 async def _payload(context: Context, report: int) -> ReportPayload:
     (found,) = await moderation.reports(context, [report])
     return ReportPayload(report=found)
-
-
-def _gone() -> Exception:
-    return refuse(UserErrorCode.NOT_FOUND, "reportId: there is no such report", "reportId")
 
 
 def _resolved() -> Exception:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from store import keys
 from store.client.database import Command, Database, MemberGone, script
 from store.ids import partition
+from store.refusals import Refusal, refused
 
 
-async def add(db: Database, member: int, post: int) -> str:
-    """Favourite a post; returns `new`, `again` if it was favourited already, `full`, or `gone` without the post.
+async def add(db: Database, member: int, post: int) -> bool | Literal[Refusal.GONE, Refusal.FULL]:
+    """Favourite a post; returns False if it was favourited already. Raises MemberGone.
 
-    Raises MemberGone.
     The index is written before the favourite and again after it. The second write restores an entry that a concurrent
     removal has deleted, so the index never lacks a favourite. The second write fails if the post was deleted meanwhile.
     The delete's job may have read the index before, so this function then removes the favourite itself.
     """
     if not await _index(db, member, post):
-        return "gone"
+        return Refusal.GONE
     try:
-        outcome: str = await db.call(
+        reply = await db.call(
             "favourite",
             minted=keys.minted(partition(member)),
             user=keys.user(member),
@@ -32,12 +33,12 @@ async def add(db: Database, member: int, post: int) -> str:
     except MemberGone:
         await _unindex(db, member, post)
         raise
-    if outcome == "full":
+    if refusal := refused(reply):
         await _unindex(db, member, post)
     elif not await _index(db, member, post):
         await db.one("ZREM", keys.favourites(member), post)
-        return "gone"
-    return outcome
+        return Refusal.GONE
+    return refusal or bool(reply)
 
 
 async def remove(db: Database, member: int, post: int) -> bool:

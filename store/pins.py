@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from store import keys
 from store.client.database import Command, Database, script
+from store.refusals import Refusal, refused
+
+Unpinnable = Literal[Refusal.GONE, Refusal.PLAIN, Refusal.HIDDEN]
 
 
-async def pin(db: Database, post: int, author: int) -> str:
-    """Pin a status or quote of this author in place of the one before; one round trip.
+async def pin(db: Database, post: int, author: int) -> bool | Unpinnable:
+    """Pin a status or quote of this author in place of the one before; False when it is pinned already.
 
-    Returns `new`, `again` when it is pinned already, `hidden`, `plain` for a plain repost, or `gone` when the author
-    has no such post. Raises MemberGone.
+    GONE says that the author has no such post. One round trip. Raises MemberGone.
     """
-    outcome: str = await db.call("pin", user=keys.user(author), status=keys.status(post), post=post, member=author)
-    return outcome
+    reply = await db.call("pin", user=keys.user(author), status=keys.status(post), post=post, member=author)
+    return refused(reply) or bool(reply)
 
 
 async def unpin(db: Database, post: int, author: int) -> bool:

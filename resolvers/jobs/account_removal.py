@@ -96,8 +96,7 @@ async def _posts(db: Database, member: int) -> AsyncIterator[Step]:
 async def _groups(db: Database, member: int) -> AsyncIterator[Step]:
     while invited := await indexes.invited_to(db, member, INDEX_BATCH):
         for group in invited:
-            _, job = await membership.leave(db, group, member, is_deleted=True)
-            yield job, 1
+            yield await _left(db, group, member), 1
         await indexes.forget_invitations(db, member, invited)
     while banned := await indexes.banned_from(db, member, INDEX_BATCH):
         await indexes.forget_bans(db, member, banned)
@@ -105,9 +104,14 @@ async def _groups(db: Database, member: int) -> AsyncIterator[Step]:
     last = 0
     while found := await indexes.joined_or_asked(db, member, last, INDEX_BATCH):
         for entry in found:
-            _, job = await membership.leave(db, entry.entity, member, is_deleted=True)
-            yield job, 1
+            yield await _left(db, entry.entity, member), 1
         last = found[-1].place
+
+
+async def _left(db: Database, group: int, member: int) -> Job | None:
+    """Take a deleted member out of a group; returns the job of that, None when they are not in it or it is gone."""
+    job = await membership.leave(db, group, member, is_deleted=True)
+    return job if isinstance(job, Job) else None
 
 
 async def _likes(db: Database, member: int) -> AsyncIterator[int]:

@@ -66,7 +66,8 @@ async def _delete(db: Database, subject: Subject) -> tuple[Job | None, Steps]:
     if subject.kind == "message":
         return await messages.delete(db, subject.id), conversations.deliver
     if subject.kind == "group":
-        return (await changes.hide(db, subject.id, hidden=True))[1], groups.settle
+        hiding = await changes.hide(db, subject.id, hidden=True)
+        return hiding if isinstance(hiding, Job) else None, groups.settle
     post = await stored_posts.post(db, subject.id)
     return await stored_posts.delete(db, post.id, post.author) if post else None, posts.delete
 

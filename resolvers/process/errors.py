@@ -49,6 +49,16 @@ def refuse(code: UserErrorCode, message: str, *path: str) -> Refused:
     return Refused(UserError(code, message, list(path) or None))
 
 
+def no_such(what: str, *path: str) -> Refused:
+    """Return a Refused to raise, for an input field that names what does not exist or what the viewer does not see."""
+    return refuse(UserErrorCode.NOT_FOUND, f"{path[-1]}: there is no such {what}", *path)
+
+
+def not_allowed(why: str, *path: str) -> Refused:
+    """Return a Refused to raise, for an input field that names what the viewer may not do this to."""
+    return refuse(UserErrorCode.NOT_ALLOWED, f"{path[-1]}: {why}", *path)
+
+
 def over_limit(setting: str, message: str, *path: str) -> Refused:
     """Return a Refused to raise, with LIMIT_REACHED; metrics count it for the setting that refused."""
     METER.refusals[setting] += 1

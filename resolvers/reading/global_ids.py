@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from resolvers.process.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.process.errors import BadUserInput, UserErrorCode, no_such, refuse
 from resolvers.process.tokens import Claims
 from store.conversations.records import Conversation, Message
 from store.groups.records import Group
@@ -117,7 +117,7 @@ def expect(text: str, kinds: Sequence[str], *path: str) -> int:
     if found is None:
         raise refuse(UserErrorCode.INVALID, f"{path[-1]}: this is not an id of this API", *path)
     if found[0] not in kinds:
-        raise refuse(UserErrorCode.NOT_FOUND, f"{path[-1]}: there is no such {kinds[0]}", *path)
+        raise no_such(kinds[0], *path)
     return found[1]
 
 

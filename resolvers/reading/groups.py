@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from resolvers.loading.dataloader import Lookup
 from resolvers.operation.context import Context
-from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.errors import no_such, not_allowed
 from resolvers.reading import global_ids
 from resolvers.rules import visibility
 from store.groups import reads
@@ -95,23 +95,13 @@ async def acted_on(context: Context, group_id: str) -> Group:
     """Return the group that a mutation names; raises Refused if there is none."""
     found = await group(context, global_ids.expect(group_id, ("group",), "groupId"))
     if found is None:
-        raise is_gone()
+        raise no_such("group", "groupId")
     return found
 
 
 def too_many(context: Context) -> str:
     """Return why one more group is refused."""
     return f"a member is in, or asks to join, at most {context.settings.max_groups} groups"
-
-
-def is_gone() -> Exception:
-    """Return the refusal of a group that does not exist."""
-    return refuse(UserErrorCode.NOT_FOUND, "groupId: there is no such group", "groupId")
-
-
-def not_allowed(message: str) -> Exception:
-    """Return the refusal of a change that the viewer's role in a group does not allow."""
-    return refuse(UserErrorCode.NOT_ALLOWED, f"groupId: {message}", "groupId")
 
 
 async def posted_in(context: Context, group_id: str | None) -> int | None:
@@ -121,11 +111,11 @@ async def posted_in(context: Context, group_id: str | None) -> int | None:
     found = await acted_on(context, group_id)
     own = await role(context, found)
     if own is None:
-        raise not_allowed("only its members post in it")
+        raise not_allowed("only its members post in it", "groupId")
     if found.is_hidden:
-        raise not_allowed("moderators of the site hide it, so nobody posts in it")
+        raise not_allowed("moderators of the site hide it, so nobody posts in it", "groupId")
     if found.kind is GroupKind.ANNOUNCEMENT and not own.moderates:
-        raise not_allowed("only its moderators and owners post in it")
+        raise not_allowed("only its moderators and owners post in it", "groupId")
     return found.id
 
 
@@ -167,5 +157,4 @@ async def removable(context: Context, post_id: str) -> Post | None:
         return found
     if context.is_moderator:
         return None
-    message = "postId: the role of its author in the group is not below yours"
-    raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+    raise not_allowed("the role of its author in the group is not below yours", "postId")

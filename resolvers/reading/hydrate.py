@@ -8,7 +8,7 @@ from typing import NamedTuple
 from resolvers.loading import dataloader
 from resolvers.loading.dataloader import Lookup
 from resolvers.operation.context import Context
-from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.errors import no_such, not_allowed
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, groups
 from resolvers.rules import visibility
@@ -264,7 +264,7 @@ async def acted_on(context: Context, post_id: str, field: str = "postId") -> Pos
     found = await _unflagged(context, number)
     target = await _unflagged(context, acts_for(found)) if found and acts_for(found) != number else found
     if target is None or not global_ids.is_of(post_id, found):
-        raise refuse(UserErrorCode.NOT_FOUND, f"{field}: there is no such post", field)
+        raise no_such("post", field)
     return target
 
 
@@ -277,7 +277,7 @@ async def own(context: Context, post_id: str, viewer: int, verb: str, *, or_any:
     """Return one of the viewer's posts; raises Refused if there is none, or it is another's, unless that is allowed."""
     found = await post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
     if found is None or not global_ids.is_of(post_id, found):
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+        raise no_such("post", "postId")
     if found.author != viewer and not or_any:
-        raise refuse(UserErrorCode.NOT_ALLOWED, f"postId: only its author can {verb} a post", "postId")
+        raise not_allowed(f"only its author can {verb} a post", "postId")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from resolvers.operation.context import Context
-from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.errors import no_such
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules import conversations as rules
 from store.conversations.records import Conversation, Message, Summary
@@ -97,10 +97,5 @@ async def named(context: Context, conversation_id: str) -> Conversation:
     number = global_ids.expect(conversation_id, ("conversation",), "conversationId")
     found = await conversation(context, number)
     if found is None:
-        raise gone()
+        raise no_such("conversation", "conversationId")
     return found
-
-
-def gone() -> Exception:
-    """Return the refusal of a conversation that the viewer does not see."""
-    return refuse(UserErrorCode.NOT_FOUND, "conversationId: there is no such conversation", "conversationId")

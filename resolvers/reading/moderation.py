@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from resolvers.operation.context import Context
-from resolvers.process.errors import UserErrorCode, refuse
+from resolvers.process.errors import UserErrorCode, not_allowed, refuse
 from resolvers.reading import groups, hydrate, messaging
 from store.conversations.records import Message
 from store.credentials.records import Role
@@ -197,7 +197,7 @@ async def check_rank(context: Context, member: int, field: str) -> None:
 
 def outranked(field: str) -> Exception:
     """Return the refusal of an act on an equal or superior."""
-    return refuse(UserErrorCode.NOT_ALLOWED, f"{field}: nobody acts on a member of an equal or higher role", field)
+    return not_allowed("nobody acts on a member of an equal or higher role", field)
 
 
 def role_act(actor: int, member: int, role: Role, note: str = "") -> Act:

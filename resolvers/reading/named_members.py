@@ -11,6 +11,7 @@ from resolvers.operation.payloads import UsersPayload
 from resolvers.process.errors import UserError, UserErrorCode, refuse
 from resolvers.reading import global_ids, hydrate
 from store.client.database import Command
+from store.client.metering import METER
 from store.records.members import User
 from store.timelines import look_up
 
@@ -40,6 +41,11 @@ class Targets:
     def is_gone(self, member: int) -> None:
         """Refuse a member who does not exist, or whom the viewer does not see."""
         self.refuse(member, UserErrorCode.NOT_FOUND, "there is no such user")
+
+    def is_over_limit(self, member: int, setting: str, message: str) -> None:
+        """Refuse a member with LIMIT_REACHED; metrics count it for the setting that refused."""
+        METER.refusals[setting] += 1
+        self.refuse(member, UserErrorCode.LIMIT_REACHED, message)
 
     async def answer(self, context: Context) -> UsersPayload:
         """Return the members as the viewer sees them now, and all user errors in the order of the input."""

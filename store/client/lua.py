@@ -11,7 +11,8 @@ takes a list. A list of names goes on in the next line after a comma, and may en
 A script that commits jobs gets one more argument, which no caller names: the `trace` of the running operation.
 
 A script writes the field of a hash as Python does, such as `UserField.LOGIN`. The loader replaces it by its text, and
-`Stem.blocked` by the beginning of the keys that `keys.blocked` makes. The script adds the hash tag, and an id.
+`Stem.blocked` by the beginning of the keys that `keys.blocked` makes. The script adds the hash tag, and an id. A script
+writes a refusal as Python does, too: `return Refusal.GONE`.
 
 The server creates every function of a script again on each run. Creating all shared functions would take several times
 as long as most scripts run.
@@ -29,6 +30,7 @@ from typing import Any
 from store import keys
 from store.client.tracing import running_trace
 from store.keys import fields
+from store.refusals import Refusal
 
 FOLDER = Path(__file__).parents[1] / "scripts"
 SHARED = (
@@ -58,6 +60,7 @@ _NOTE = re.compile(r"\([^)]*\)|\n--")
 _PARAMETER = re.compile(r"(\w+)(\?|\.\.\.)?")
 _FIELD = re.compile(r"\b([A-Z]\w*Field)\.(\w+)")
 _STEM = re.compile(r"\bStem\.(\w+)")
+_REFUSAL = re.compile(r"\bRefusal\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +177,8 @@ def _digest(text: str) -> str:
 
 
 def spelled(text: str) -> str:
-    """Return a script's text with the fields and stems that it names. Raises AttributeError for an unknown one."""
-    return _STEM.sub(_stem, _FIELD.sub(_field, text))
+    """Return a script's text with the fields, stems and refusals it names. Raises AttributeError for an unknown one."""
+    return _REFUSAL.sub(_refusal, _STEM.sub(_stem, _FIELD.sub(_field, text)))
 
 
 def _field(found: re.Match[str]) -> str:
@@ -186,6 +189,11 @@ def _field(found: re.Match[str]) -> str:
 def _stem(found: re.Match[str]) -> str:
     """Return the text of a stem as Lua writes it."""
     return f"'{keys.stem(getattr(keys, found[1]))}'"
+
+
+def _refusal(found: re.Match[str]) -> str:
+    """Return the text of a refusal as Lua writes it."""
+    return f"'{getattr(Refusal, found[1]).value}'"
 
 
 def _declarations(text: str) -> Iterator[str]:

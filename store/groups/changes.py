@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -12,6 +13,9 @@ from store.groups.records import GroupKind
 from store.ids import partition
 from store.keys.fields import GroupField
 from store.records.jobs import Job, read_job
+from store.refusals import Refusal, refused
+
+NotOwned = Literal[Refusal.GONE, Refusal.DENIED]  # there is no such group, or the actor is no owner of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +68,10 @@ def create_command(db: Database, draft: GroupDraft) -> Command:
     )
 
 
-async def update(db: Database, group: int, actor: int, changes: Mapping[str, str]) -> tuple[str, Job | None]:
-    """Change fields of a group; returns `new` with the job, `again`, `denied` unless the actor owns it, or `gone`."""
+async def update(db: Database, group: int, actor: int, changes: Mapping[str, str]) -> Job | NotOwned | None:
+    """Change fields of a group; returns the job, None when nothing changes."""
     p = partition(group)
-    outcome, *job = await db.call(
+    reply = await db.call(
         "update_group",
         minted=keys.minted(p),
         jobs=keys.jobs(p),
@@ -81,13 +85,13 @@ async def update(db: Database, group: int, actor: int, changes: Mapping[str, str
         channel=db.channel(keys.group_channel(group)),
         changes=[part for pair in changes.items() for part in pair],
     )
-    return outcome, read_job(job[0], "group_members", job[1]) if job else None
+    return refused(reply) or (read_job(reply[0], "group_members", reply[1]) if reply else None)
 
 
-async def delete(db: Database, group: int, actor: int) -> tuple[str, Job | None]:
-    """Delete a group; returns `new` with the job for the rest, `denied` unless the actor owns it, or `gone`."""
+async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
+    """Delete a group; returns the job for the rest."""
     p = partition(group)
-    outcome, *job = await db.call(
+    reply = await db.call(
         "delete_group",
         minted=keys.minted(p),
         jobs=keys.jobs(p),
@@ -99,13 +103,13 @@ async def delete(db: Database, group: int, actor: int) -> tuple[str, Job | None]
         id=group,
         channel=db.channel(keys.group_channel(group)),
     )
-    return outcome, read_job(job[0], "delete_group", job[1]) if job else None
+    return refused(reply) or read_job(reply[0], "delete_group", reply[1])
 
 
-async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> tuple[str, Job | None]:
-    """Hide a group, or show it again; returns `new` with the job, which logs the act, `again`, or `gone`."""
+async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> Job | Literal[Refusal.GONE] | None:
+    """Hide a group, or show it again; returns the job, which logs the act, None when nothing changes."""
     p = partition(group)
-    outcome, *job = await db.call(
+    reply = await db.call(
         "hide_group",
         minted=keys.minted(p),
         jobs=keys.jobs(p),
@@ -116,7 +120,7 @@ async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> tupl
         wanted="1" if hidden else "",
         **({"act": act} if act else {}),
     )
-    return outcome, read_job(job[0], "group_members", job[1]) if job else None
+    return refused(reply) or (read_job(reply[0], "group_members", reply[1]) if reply else None)
 
 
 async def forget(db: Database, group: int) -> None:

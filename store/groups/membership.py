@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -11,30 +11,46 @@ from store.groups.records import GroupKind, GroupRole
 from store.ids import partition
 from store.keys.fields import GroupField
 from store.records.jobs import Job, read_job
+from store.refusals import Refusal, refused
 from store.scripts.mailboxes import mailboxes
 
 # The lists of those who are in a group, ask to join it, are invited or banned. Its members are on no other list.
 PEOPLE = (keys.group_members, keys.group_requests, keys.group_invitations, keys.group_banned)
 
-Answers = dict[int, str]  # member → what the change did
-# A change that an actor makes to what some members are in a group, as `invite` describes it.
-Change = Callable[[Database, int, int, Sequence[int]], Awaitable[tuple[str, Answers, Job | None]]]
+MemberRefusal = Literal[Refusal.IN_GROUP, Refusal.BANNED, Refusal.UNASKED, Refusal.OUTRANKED, Refusal.FULL]
 
 
-async def join(db: Database, group: int, member: int) -> tuple[str, Job | None]:
-    """Join a group, or ask a private one.
+class Changed(NamedTuple):
+    """The job of a change that an actor makes to what some members are in a group, and those who were refused."""
 
-    Returns `joined` with the job, `asked`, `again`, `full` for a member with `MAX_GROUPS`, `banned`, or `gone` without
-    the group. Raises MemberGone.
+    job: Job | None  # None when nothing has changed
+    refused: dict[int, MemberRefusal]
 
+
+MembersChanged = Changed | Literal[Refusal.GONE, Refusal.DENIED]  # DENIED: by the actor's role in the group
+Change = Callable[[Database, int, int, Sequence[int]], Awaitable[MembersChanged]]
+
+
+async def join(
+    db: Database, group: int, member: int
+) -> Job | Literal[Refusal.GONE, Refusal.BANNED, Refusal.FULL] | None:
+    """Join a group, or ask a private one; returns the job, None when that is done already. Raises MemberGone.
+
+    FULL says that the member has `MAX_GROUPS`.
     The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
     """
-    if await db.one(*index_command(db, group, member)) == "full":
-        return "full", None
-    outcome, *job = await db.one(*join_command(group, member))
-    if outcome in {"gone", "banned"}:
+    indexed = await db.one(*index_command(db, group, member))
+    if refused(indexed):
+        return Refusal.FULL
+    reply = await db.one(*join_command(group, member))
+    if refused(reply):
         await settle(db, group, [member])
-    return outcome, read_job(job[0], "group_members", job[1]) if job else None
+    return refused(reply) or read_change(reply)
+
+
+def read_change(reply: Sequence[str]) -> Job | None:
+    """Return the job of a change of one member from a script's reply, None when nothing has changed."""
+    return read_job(reply[0], "group_members", reply[1]) if reply else None
 
 
 def join_command(group: int, member: int) -> Command:
@@ -58,13 +74,15 @@ def index_command(db: Database, group: int, member: int) -> Command:
     )
 
 
-async def leave(db: Database, group: int, member: int, *, is_deleted: bool = False) -> tuple[str, Job | None]:
-    """Leave a group, take back a request to join it, or decline an invitation.
+async def leave(
+    db: Database, group: int, member: int, *, is_deleted: bool = False
+) -> Job | Literal[Refusal.GONE, Refusal.LAST_OWNER] | None:
+    """Leave a group, take back a request to join it, or decline an invitation; returns the job, None without a change.
 
-    Returns `left` with the job, `again`, `owner` for the only owner, or `gone` without the group. `is_deleted` says
-    that the member's account is deleted: another member becomes owner, and a group without members is deleted.
+    `is_deleted` says that the member's account is deleted. Then another member becomes owner, and a group without
+    members is deleted.
     """
-    outcome, *job = await db.call(
+    reply = await db.call(
         "leave_group",
         **_keys(group),
         **_waiting(group),
@@ -73,95 +91,70 @@ async def leave(db: Database, group: int, member: int, *, is_deleted: bool = Fal
         is_deleted="1" if is_deleted else "",
         channel=db.channel(keys.group_channel(group)),
     )
-    return outcome, read_job(job[0], job[2], job[1]) if job else None
+    return refused(reply) or (read_job(reply[0], reply[2], reply[1]) if reply else None)
 
 
-async def invite(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
-    """Invite members to a group; who has asked to join a private one joins at once.
-
-    Returns `done` with the answers `new`, `again`, `member` or `banned`, and the job. Else returns `denied` or `gone`.
-    """
+async def invite(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
+    """Invite members to a group; who has asked to join a private one joins at once."""
     lists = {**_waiting(group), "banned": keys.group_banned(group)}
-    reply = await db.call("invite_to_group", **_keys(group), **lists, actor=actor, id=group, invited=members)
-    return _answers(reply, members)
-
-
-async def approve(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
-    """Let members in who have asked to join. Returns as `invite` does, with the answers `new`, `again` or `none`."""
-    return await _answer(db, group, actor, members, is_approval="1")
-
-
-async def reject(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
-    """Turn members away who have asked to join. Returns as `invite` does, with the answers `new`, `again` or `none`."""
-    return await _answer(db, group, actor, members, is_approval="")
-
-
-async def _answer(
-    db: Database, group: int, actor: int, members: Sequence[int], *, is_approval: str
-) -> tuple[str, Answers, Job | None]:
-    reply = await db.call(
-        "answer_requests",
-        **_keys(group),
-        requests=keys.group_requests(group),
-        actor=actor,
-        id=group,
-        is_approval=is_approval,
-        asking=members,
+    return _read(
+        members, await db.call("invite_to_group", **_keys(group), **lists, actor=actor, id=group, invited=members)
     )
-    return _answers(reply, members)
 
 
-async def remove(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
-    """Remove members from a group, and take back invitations.
+async def approve(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
+    """Let members in who have asked to join. One without a request is refused, unless they are in the group."""
+    return await _take_off(db, keys.group_requests(group), "approve", (group, actor, members))
 
-    Returns as `invite` does, with the answers `new`, `again`, or `denied` for an equal or higher role.
-    """
+
+async def reject(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
+    """Turn members away who have asked to join."""
+    return await _take_off(db, keys.group_requests(group), "reject", (group, actor, members))
+
+
+async def unban(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
+    """End bans of members. They are strangers to the group from now on."""
+    return await _take_off(db, keys.group_banned(group), "unban", (group, actor, members))
+
+
+async def _take_off(db: Database, listing: str, step: str, change: tuple[int, int, Sequence[int]]) -> MembersChanged:
+    group, actor, members = change
     reply = await db.call(
-        "remove_members",
-        **_keys(group),
-        invitations=keys.group_invitations(group),
-        actor=actor,
-        id=group,
-        channel=db.channel(keys.group_channel(group)),
-        removed=members,
+        "take_off_list", **_keys(group), list=listing, actor=actor, id=group, step=step, named=members
     )
-    return _answers(reply, members)
+    return _read(members, reply)
 
 
-async def ban(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
-    """Remove members from a group, and keep them out.
+async def remove(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
+    """Remove members from a group, and take back invitations. Refuses for an equal or higher role."""
+    return await _expel(db, group, actor, members)
 
-    Returns as `invite` does, with the answers `new`, `again`, `denied` for an equal or higher role, or `limit` where
-    the group bans `MAX_BLOCKED` members.
-    """
+
+async def ban(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
+    """Remove members from a group, and keep them out: `MAX_BLOCKED` at most. Refuses for an equal or higher role."""
+    return await _expel(db, group, actor, members, banned=keys.group_banned(group))
+
+
+async def _expel(db: Database, group: int, actor: int, members: Sequence[int], **banned: str) -> MembersChanged:
     reply = await db.call(
-        "ban_members",
+        "expel_members",
         **_keys(group),
         **_waiting(group),
-        banned=keys.group_banned(group),
+        **banned,
         actor=actor,
         id=group,
         channel=db.channel(keys.group_channel(group)),
         max_banned=db.settings.max_blocked,
         named=members,
     )
-    return _answers(reply, members)
+    return _read(members, reply)
 
 
-async def unban(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
-    """End bans of members. Returns as `invite` does, with the answers `new` or `again`."""
-    banned = keys.group_banned(group)
-    reply = await db.call("unban_members", **_keys(group), banned=banned, actor=actor, id=group, named=members)
-    return _answers(reply, members)
-
-
-async def set_role(db: Database, group: int, actor: int, member: int, role: GroupRole) -> str:
-    """Set a member's role.
-
-    Returns `new`, `again`, `denied`, `stranger` when the member is not in the group, `owner` for its only owner, or
-    `gone` without the group.
-    """
-    outcome: str = await db.call(
+async def set_role(
+    db: Database, group: int, actor: int, member: int, role: GroupRole
+) -> bool | Literal[Refusal.GONE, Refusal.DENIED, Refusal.STRANGER, Refusal.LAST_OWNER]:
+    """Set a member's role; returns False when they have it already."""
+    reply = await db.call(
         "set_group_role",
         group=keys.group(group),
         members=keys.group_members(group),
@@ -170,7 +163,7 @@ async def set_role(db: Database, group: int, actor: int, member: int, role: Grou
         member=member,
         role=role.value,
     )
-    return outcome
+    return refused(reply) or bool(reply)
 
 
 def _keys(group: int) -> dict[str, Any]:
@@ -191,12 +184,14 @@ def _waiting(group: int) -> dict[str, str]:
     return {"requests": keys.group_requests(group), "invitations": keys.group_invitations(group)}
 
 
-def _answers(reply: Sequence[str], members: Sequence[int]) -> tuple[str, Answers, Job | None]:
-    outcome, *rest = reply
-    if outcome != "done":
-        return outcome, {}, None
-    job, body, *answers = rest
-    return outcome, dict(zip(members, answers, strict=True)), read_job(job, "group_members", body) if job else None
+def _read(members: Sequence[int], reply: Any) -> MembersChanged:
+    """Return what a change did from the reply of its script: a refusal, or the job with an answer per member."""
+    refusal: MembersChanged | None = refused(reply)
+    if refusal:
+        return refusal
+    job, body, *answers = reply
+    left_out = {member: refused(answer) for member, answer in zip(members, answers, strict=True) if answer}
+    return Changed(read_job(job, "group_members", body) if job else None, left_out)
 
 
 def facts_commands(group: int, member: int) -> list[Command]:

@@ -11,6 +11,7 @@ from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.groups import membership
+from store.refusals import Refusal
 from store.settings import Settings
 from tests.support.groups import (
     KINDS,
@@ -206,8 +207,7 @@ async def test_a_join_that_a_ban_overtakes(db: Database, alice: Member, bob: Mem
     group = await create(alice)
     await db.one(*membership.index_command(db, number(group), number(bob.id)))
     await act(alice, "banGroupMembers", group, bob)
-    outcome, job = await membership.join(db, number(group), number(bob.id))
-    assert (outcome, job) == ("banned", None)
+    assert await membership.join(db, number(group), number(bob.id)) is Refusal.BANNED
     assert not await db.one("EXISTS", keys.memberships(number(bob.id)))
     assert await members_of(alice, group) == {"alice": "OWNER"}
     await assert_clean(db)

@@ -53,8 +53,8 @@ async def site(anonymous: Member) -> Site:
 Act = Callable[[Database, Site], Coroutine[Any, Any, None]]
 
 
-async def _finish(db: Database, job: Job | None) -> None:
-    if job:
+async def _finish(db: Database, job: object) -> None:
+    if isinstance(job, Job):  # neither a refusal nor without a change
         await dispatch.finish(db, job)
 
 
@@ -63,7 +63,7 @@ def joins(who: str) -> Act:
 
     async def act(db: Database, s: Site) -> None:
         try:
-            _, job = await membership.join(db, s.group, getattr(s, who))
+            job = await membership.join(db, s.group, getattr(s, who))
         except MemberGone:
             return
         await _finish(db, job)
@@ -75,8 +75,7 @@ def leaves(who: str) -> Act:
     """Return the act of a member who leaves the group."""
 
     async def act(db: Database, s: Site) -> None:
-        _, job = await membership.leave(db, s.group, getattr(s, who))
-        await _finish(db, job)
+        await _finish(db, await membership.leave(db, s.group, getattr(s, who)))
 
     return act
 
@@ -86,8 +85,8 @@ def changes_members(change: str, actor: str, *members: str) -> Act:
 
     async def act(db: Database, s: Site) -> None:
         run = getattr(membership, change)
-        _, _, job = await run(db, s.group, getattr(s, actor), [getattr(s, member) for member in members])
-        await _finish(db, job)
+        changed = await run(db, s.group, getattr(s, actor), [getattr(s, member) for member in members])
+        await _finish(db, changed.job if isinstance(changed, membership.Changed) else None)
 
     return act
 
@@ -96,15 +95,13 @@ def becomes(kind: GroupKind) -> Act:
     """Return the act by which the group's owner changes its kind."""
 
     async def act(db: Database, s: Site) -> None:
-        _, job = await changes.update(db, s.group, s.ann, {GroupField.KIND: kind.value})
-        await _finish(db, job)
+        await _finish(db, await changes.update(db, s.group, s.ann, {GroupField.KIND: kind.value}))
 
     return act
 
 
 async def ann_deletes_the_group(db: Database, s: Site) -> None:
-    _, job = await changes.delete(db, s.group, s.ann)
-    await _finish(db, job)
+    await _finish(db, await changes.delete(db, s.group, s.ann))
 
 
 async def ben_becomes_owner(db: Database, s: Site) -> None:

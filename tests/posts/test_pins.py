@@ -12,6 +12,7 @@ from resolvers.process.services import Services
 from store import accounts, keys, pins, posts
 from store.client.database import Database, MemberGone
 from store.keys.fields import UserField
+from store.refusals import Refusal
 from store.settings import Settings
 from tests.support.people import Member, contents, crowd, make_private, shrunk
 from tests.support.probes.accounts import traces
@@ -146,11 +147,11 @@ async def test_a_pin_and_a_delete(db: Database, alice: Member, *, deleted_first:
     """Whichever of a pin and the delete of its post commits first, no pin is left."""
     me, post = number(alice.id), number(await alice.post("hello"))
     if not deleted_first:
-        assert await pins.pin(db, post, me) == "new"
+        assert await pins.pin(db, post, me) is True
     job = await posts.delete(db, post, me)
     assert job
     if deleted_first:
-        assert await pins.pin(db, post, me) == "gone"
+        assert await pins.pin(db, post, me) is Refusal.GONE
     assert await db.one("HGET", keys.user(me), UserField.PINNED) is None
     await dispatch.finish(db, job)
     await assert_clean(db)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from store.client.database import Database, script
-from store.client.lua import FOLDER, Parameters
+from store.client.lua import FOLDER, Parameters, spelled
 
 SMALL = {"user": "user:{1}:17", "post": 5}
 
@@ -69,6 +69,13 @@ def test_names(path: Path) -> None:
     code = re.sub(r"--.*", "", path.read_text("utf-8"))
     assert not re.search(r"\b(KEYS|ARGV)\b", code)
     assert not re.search(r"'H(GET|SET|DEL|EXISTS|INCRBY|MGET)', *[\w.]+, *'", code)
+
+
+def test_unknown_refusals() -> None:
+    """A script that names no refusal of the store is not loaded."""
+    assert spelled("return Refusal.GONE") == "return 'gone'"
+    with pytest.raises(AttributeError, match="GNOE"):
+        spelled("return Refusal.GNOE")
 
 
 async def test_unpacking(db: Database) -> None:

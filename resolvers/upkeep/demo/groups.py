@@ -14,6 +14,7 @@ from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,10 @@ async def gather(db: Database, ids: Mapping[str, int], club: Club) -> None:
     draft = GroupDraft(owner, club.name, club.description, GroupKind(club.kind))
     _, group, job = await changes.create(db, draft)
     await _finish(db, job)
-    _, _, job = await membership.invite(db, group, owner, [ids[login] for login in club.members + club.invited])
-    await _finish(db, job)
+    invited = await membership.invite(db, group, owner, [ids[login] for login in club.members + club.invited])
+    await _finish(db, accepted(invited).job)
     for login in club.members + club.asking:
-        _, job = await membership.join(db, group, ids[login])
-        await _finish(db, job)
+        await _finish(db, accepted(await membership.join(db, group, ids[login])))
     for login in club.moderators:
         await membership.set_role(db, group, owner, ids[login], GroupRole.MODERATOR)
     for login, text in club.posts:

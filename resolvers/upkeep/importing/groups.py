@@ -18,6 +18,7 @@ from store.groups.records import GroupKind
 from store.keys.fields import GroupField
 from store.posts import Draft, create_command
 from store.records.jobs import Job
+from store.refusals import accepted, refused
 
 BATCH = 500  # members or posts per round trip
 POSTS = 10  # of each group, by its owner and members in turn
@@ -61,7 +62,7 @@ async def create(
             joined = await _join(db, made, [members[login] for login in group.members])
             speakers = [owner] if group.kind is GroupKind.ANNOUNCEMENT else [owner, *joined]
             await _post(db, made, key, list(zip(itertools.cycle(speakers), group.texts, strict=False)))
-            _, changed = await changes.update(db, made, owner, {GroupField.KIND: group.kind.value})
+            changed = accepted(await changes.update(db, made, owner, {GroupField.KIND: group.kind.value}))
             await changes.list_in_directory(db, made)
             await db.ask(*(jobs.finish(job) for job in (created, changed) if job))
         progress(1)
@@ -72,9 +73,9 @@ async def _join(db: Database, group: int, members: Sequence[int]) -> list[int]:
     joined: list[int] = []
     for some in batches(members, BATCH):
         indexed = await db.ask(*(membership.index_command(db, group, member) for member in some))
-        fitting = [member for member, outcome in zip(some, indexed, strict=True) if outcome != "full"]
+        fitting = [member for member, reply in zip(some, indexed, strict=True) if not refused(reply)]
         replies = await db.ask(*(membership.join_command(group, member) for member in fitting))
-        await db.ask(*(jobs.finish(Job(int(job[0]), "group_members", {})) for _, *job in replies if job))
+        await db.ask(*(jobs.finish(job) for reply in replies if (job := membership.read_change(reply))))
         joined += fitting
     return joined
 

@@ -1,16 +1,16 @@
 -- Deletes a group. From this step on, nobody sees it or its posts. The job removes the rest.
 -- KEYS: minted, jobs, group, members, roles.
 -- ARGV: partition, actor, id (of the group), channel.
--- Returns {'gone'}, {'denied'} unless the actor is an owner, or {'new', job, job body}.
+-- Returns GONE, DENIED unless the actor is an owner, or {job, job body}.
 if redis.call('EXISTS', group) == 0 then
-  return {'gone'}
+  return Refusal.GONE
 end
 if role_in(members, roles, actor) ~= 'OWNER' then
-  return {'denied'}
+  return Refusal.DENIED
 end
 redis.call('DEL', group)
 local job = mint(minted, partition)
 local body = cjson.encode({group = id})
 commit(jobs, job, 'delete_group', body)
 redis.call('SPUBLISH', channel, '')
-return {'new', str(job), body}
+return {str(job), body}

@@ -2,13 +2,13 @@
 -- tells live homes of its reposted posts.
 -- KEYS: minted, jobs, group.
 -- ARGV: partition, id (of the group), channel, wanted ('1' to hide it, '' to show it), act?.
--- Returns {'gone'}, {'again'} without a change, or {'new', job, job body}.
+-- Returns GONE, {} without a change, or {job, job body}.
 if redis.call('EXISTS', group) == 0 then
-  return {'gone'}
+  return Refusal.GONE
 end
 local is = redis.call('HEXISTS', group, GroupField.HIDDEN) == 1
 if is == (wanted == '1') then
-  return {'again'}
+  return {}
 end
 local text = redis.call('HGET', group, GroupField.NAME) .. '\n' .. redis.call('HGET', group, GroupField.DESCRIPTION)
 if is then
@@ -22,4 +22,4 @@ local shown = is_private and '' or is and 'unhide' or 'hide'
 local job = mint(minted, partition)
 local body = cjson.encode({group = id, members = '', shown = shown, act = carried(act, is and '' or text)})
 commit(jobs, job, 'group_members', body)
-return {'new', str(job), body}
+return {str(job), body}

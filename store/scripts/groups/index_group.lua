@@ -1,15 +1,15 @@
 -- Adds a group to the index of those that a member is in or asks to join.
 -- KEYS: minted, user, memberships.
 -- ARGV: partition, group, max_groups.
--- Returns 'new', 'again' for an existing entry, or 'full'.
+-- Returns 1, 0 for an existing entry, or FULL.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
 if redis.call('ZSCORE', memberships, group) then
-  return 'again'
+  return 0
 end
 if redis.call('ZCARD', memberships) >= tonumber(max_groups) then
-  return 'full'
+  return Refusal.FULL
 end
 redis.call('ZADD', memberships, str(mint(minted, partition)), group)
-return 'new'
+return 1

@@ -2,24 +2,23 @@
 -- KEYS: minted, jobs, group, members, roles, requests, invitations, banned.
 -- ARGV: partition, actor, id (of the group), invited...
 -- Any member of a group may invite, in a private group only its moderators.
--- Returns {'gone'}, {'denied'}, or {'done', job, job body, one answer per member}: 'new', 'again', 'member' or 'banned'. The
--- job is '' when nothing has changed.
+-- Returns GONE, DENIED, or {job, job body, one answer per member}: IN_GROUP, BANNED, or '' for who is not refused. The job
+-- is '' when nothing has changed.
 local kind = redis.call('HGET', group, GroupField.KIND)
 if not kind then
-  return {'gone'}
+  return Refusal.GONE
 end
 if not role_in(members, roles, actor) or kind == 'PRIVATE' and not moderates(members, roles, actor) then
-  return {'denied'}
+  return Refusal.DENIED
 end
-local result, changed_here = {'done', '', ''}, {}
+local answers, changed_here = {'', ''}, {}
 for _, member in ipairs(invited) do
+  local answer = ''
   if role_in(members, roles, member) then
-    result[#result + 1] = 'member'
+    answer = Refusal.IN_GROUP
   elseif redis.call('ZSCORE', banned, member) then
-    result[#result + 1] = 'banned'
-  elseif redis.call('ZSCORE', invitations, member) then
-    result[#result + 1] = 'again'
-  else
+    answer = Refusal.BANNED
+  elseif not redis.call('ZSCORE', invitations, member) then
     local request = redis.call('ZSCORE', requests, member)
     if request then
       redis.call('ZREM', requests, member)
@@ -28,10 +27,10 @@ for _, member in ipairs(invited) do
       redis.call('ZADD', invitations, actor, member)
     end
     changed_here[#changed_here + 1] = member
-    result[#result + 1] = 'new'
   end
+  answers[#answers + 1] = answer
 end
 if #changed_here > 0 then
-  result[2], result[3] = commit_settling(jobs, minted, partition, id, changed_here)
+  answers[1], answers[2] = commit_settling(jobs, minted, partition, id, changed_here)
 end
-return result
+return answers

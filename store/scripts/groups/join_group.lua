@@ -1,24 +1,24 @@
 -- Lets a member join a group, or ask to join a private one. Who is invited to a private group joins at once.
 -- KEYS: minted, jobs, group, members, roles, requests, invitations, banned.
 -- ARGV: partition, member, id (of the group).
--- Returns {'gone'}, {'banned'}, {'again'} for a member or a repeated request, {'asked', job, job body} or {'joined', job, job body}.
+-- Returns GONE, BANNED, {} for a member or a repeated request, or {job, job body}.
 local kind = redis.call('HGET', group, GroupField.KIND)
 if not kind then
-  return {'gone'}
+  return Refusal.GONE
 end
 if role_in(members, roles, member) then
-  return {'again'}
+  return {}
 end
 if redis.call('ZSCORE', banned, member) then
-  return {'banned'}
+  return Refusal.BANNED
 end
 local is_invited = redis.call('ZREM', invitations, member) == 1
 if kind == 'PRIVATE' and not is_invited then
   if redis.call('ZSCORE', requests, member) then
-    return {'again'}
+    return {}
   end
   redis.call('ZADD', requests, str(mint(minted, partition)), member)
-  return {'asked', commit_settling(jobs, minted, partition, id, {member})}
+  return {commit_settling(jobs, minted, partition, id, {member})}
 end
 redis.call('ZADD', members, str(mint(minted, partition)), member)
-return {'joined', commit_settling(jobs, minted, partition, id, {member})}
+return {commit_settling(jobs, minted, partition, id, {member})}

@@ -3,10 +3,10 @@
 -- ARGV: partition, member, id (of the group), is_deleted ('1' when the account is deleted), channel.
 -- The only owner cannot leave. When their account is deleted, the oldest moderator becomes owner, else the oldest
 -- member. A group without members is deleted.
--- Returns {'gone'}, {'owner'} for the only owner, {'again'} without a change, or {'left', job, job body}. The job is
--- that of a deleted group when its kind, the fourth value, says so.
+-- Returns GONE, LAST_OWNER, {} without a change, or {job, job body, the job's kind}: that of a deleted group, or of its
+-- members.
 if redis.call('EXISTS', group) == 0 then
-  return {'gone'}
+  return Refusal.GONE
 end
 local function heir()
   local oldest, oldest_id
@@ -23,7 +23,7 @@ local function heir()
 end
 if is_last_owner(roles, member) then
   if is_deleted == '' then
-    return {'owner'}
+    return Refusal.LAST_OWNER
   end
   local next_owner = heir()
   if not next_owner then
@@ -32,7 +32,7 @@ if is_last_owner(roles, member) then
     local body = cjson.encode({group = id})
     commit(jobs, job, 'delete_group', body)
     redis.call('SPUBLISH', channel, '')
-    return {'left', str(job), body, 'delete_group'}
+    return {str(job), body, 'delete_group'}
   end
   redis.call('HSET', roles, next_owner, 'OWNER')
 end
@@ -40,10 +40,10 @@ local count = redis.call('ZREM', members, member) + redis.call('ZREM', requests,
   + redis.call('ZREM', invitations, member)
 redis.call('HDEL', roles, member)
 if count == 0 then
-  return {'again'}
+  return {}
 end
 redis.call('SPUBLISH', channel, '')
 local settled = end_invitations(invitations, member)
 settled[#settled + 1] = member
 local job, body = commit_settling(jobs, minted, partition, id, settled)
-return {'left', job, body, 'group_members'}
+return {job, body, 'group_members'}

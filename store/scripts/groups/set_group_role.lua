@@ -2,32 +2,32 @@
 -- KEYS: group, members, roles.
 -- ARGV: actor, member, role.
 -- Owners give others any role, except that nobody acts on another owner. Everybody may give up a role of their own.
--- Returns 'gone', 'denied', 'stranger' when the member is not in the group, 'owner' for its only owner, 'new' or 'again'.
+-- Returns GONE, DENIED, STRANGER, LAST_OWNER, 0 without a change, or 1.
 if redis.call('EXISTS', group) == 0 then
-  return 'gone'
+  return Refusal.GONE
 end
 local own, present = role_in(members, roles, actor), role_in(members, roles, member)
 if not own then
-  return 'denied'
+  return Refusal.DENIED
 end
 if actor == member and ROLES[role] > ROLES[own] or actor ~= member and own ~= 'OWNER' then
-  return 'denied'
+  return Refusal.DENIED
 end
 if not present then
-  return 'stranger'
+  return Refusal.STRANGER
 end
 if present == role then
-  return 'again'
+  return 0
 end
 if actor ~= member and present == 'OWNER' then
-  return 'denied'
+  return Refusal.DENIED
 end
 if is_last_owner(roles, member) then
-  return 'owner'
+  return Refusal.LAST_OWNER
 end
 if role == 'MEMBER' then
   redis.call('HDEL', roles, member)
 else
   redis.call('HSET', roles, member, role)
 end
-return 'new'
+return 1

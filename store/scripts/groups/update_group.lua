@@ -2,12 +2,12 @@
 -- KEYS: minted, jobs, group, members, roles, requests.
 -- ARGV: partition, actor, id (of the group), channel, changes... (field, value, ...).
 -- Requests to a group that is no longer private are granted: members join with the ids of their requests.
--- Returns {'gone'}, {'denied'} unless the actor is an owner, {'again'} without a change, or {'new', job, job body}.
+-- Returns GONE, DENIED unless the actor is an owner, {} without a change, or {job, job body}.
 if redis.call('EXISTS', group) == 0 then
-  return {'gone'}
+  return Refusal.GONE
 end
 if role_in(members, roles, actor) ~= 'OWNER' then
-  return {'denied'}
+  return Refusal.DENIED
 end
 local is_changed, was_private = false, redis.call('HGET', group, GroupField.KIND) == 'PRIVATE'
 for i = 1, #changes, 2 do
@@ -17,7 +17,7 @@ for i = 1, #changes, 2 do
   end
 end
 if not is_changed then
-  return {'again'}
+  return {}
 end
 local is_private = redis.call('HGET', group, GroupField.KIND) == 'PRIVATE'
 if not is_private and redis.call('EXISTS', requests) == 1 then
@@ -26,4 +26,4 @@ if not is_private and redis.call('EXISTS', requests) == 1 then
 end
 redis.call('SPUBLISH', channel, '')
 local shown = is_private ~= was_private and (is_private and 'hide' or 'unhide') or ''
-return {'new', commit_settling(jobs, minted, partition, id, {}, shown)}
+return {commit_settling(jobs, minted, partition, id, {}, shown)}

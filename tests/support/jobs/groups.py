@@ -13,6 +13,7 @@ from store.groups.records import GroupKind, GroupRole
 from store.keys.fields import GroupField
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.scene import Scene
 
 
@@ -27,11 +28,9 @@ async def _group(db: Database, s: Scene, kind: GroupKind = GroupKind.PUBLIC) -> 
         await dispatch.finish(db, job)
     _, group, made = await changes.create(db, GroupDraft(s.cat, "Birds", "", kind))
     await _finish(db, made)
-    _, _, invited = await membership.invite(db, group, s.cat, [s.ben])
-    await _finish(db, invited)
+    await _finish(db, accepted(await membership.invite(db, group, s.cat, [s.ben])).job)
     for member in (s.ben, s.ann):
-        _, joined = await membership.join(db, group, member)
-        await _finish(db, joined)
+        await _finish(db, accepted(await membership.join(db, group, member)))
     return group
 
 
@@ -41,56 +40,53 @@ async def _create(db: Database, s: Scene) -> Job | None:
 
 
 async def _join(db: Database, s: Scene) -> Job | None:
-    return (await membership.join(db, await _group(db, s), s.dan))[1]
+    return accepted(await membership.join(db, await _group(db, s), s.dan))
 
 
 async def _ask(db: Database, s: Scene) -> Job | None:
-    return (await membership.join(db, await _group(db, s, GroupKind.PRIVATE), s.dan))[1]
+    return accepted(await membership.join(db, await _group(db, s, GroupKind.PRIVATE), s.dan))
 
 
 async def _leave(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
-    _, _, job = await membership.invite(db, group, s.ben, [s.dan])
-    await _finish(db, job)
-    return (await membership.leave(db, group, s.ben))[1]
+    await _finish(db, accepted(await membership.invite(db, group, s.ben, [s.dan])).job)
+    return accepted(await membership.leave(db, group, s.ben))
 
 
 async def _invite(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s, GroupKind.PRIVATE)
-    return (await membership.invite(db, group, s.cat, [s.dan, s.ann]))[2]
+    return accepted(await membership.invite(db, group, s.cat, [s.dan, s.ann])).job
 
 
 async def _approve(db: Database, s: Scene) -> Job | None:
-    return (await membership.approve(db, await _group(db, s, GroupKind.PRIVATE), s.cat, [s.ann]))[2]
+    return accepted(await membership.approve(db, await _group(db, s, GroupKind.PRIVATE), s.cat, [s.ann])).job
 
 
 async def _reject(db: Database, s: Scene) -> Job | None:
-    return (await membership.reject(db, await _group(db, s, GroupKind.PRIVATE), s.cat, [s.ann]))[2]
+    return accepted(await membership.reject(db, await _group(db, s, GroupKind.PRIVATE), s.cat, [s.ann])).job
 
 
 async def _remove(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
-    _, _, job = await membership.invite(db, group, s.cat, [s.dan])
-    await _finish(db, job)
-    return (await membership.remove(db, group, s.cat, [s.dan, s.ben]))[2]
+    await _finish(db, accepted(await membership.invite(db, group, s.cat, [s.dan])).job)
+    return accepted(await membership.remove(db, group, s.cat, [s.dan, s.ben])).job
 
 
 async def _ban(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
-    _, _, job = await membership.invite(db, group, s.ben, [s.dan])
-    await _finish(db, job)
-    return (await membership.ban(db, group, s.cat, [s.ben, s.ann]))[2]
+    await _finish(db, accepted(await membership.invite(db, group, s.ben, [s.dan])).job)
+    return accepted(await membership.ban(db, group, s.cat, [s.ben, s.ann])).job
 
 
 async def _unban(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
-    await _finish(db, (await membership.ban(db, group, s.cat, [s.ben, s.dan]))[2])
-    return (await membership.unban(db, group, s.cat, [s.ben, s.dan]))[2]
+    await _finish(db, accepted(await membership.ban(db, group, s.cat, [s.ben, s.dan])).job)
+    return accepted(await membership.unban(db, group, s.cat, [s.ben, s.dan])).job
 
 
 async def _open(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s, GroupKind.PRIVATE)
-    return (await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PUBLIC.value}))[1]
+    return accepted(await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PUBLIC.value}))
 
 
 async def _close(db: Database, s: Scene) -> Job | None:
@@ -98,7 +94,7 @@ async def _close(db: Database, s: Scene) -> Job | None:
     await _finish(db, repost)
     assert repost
     group = int(str(repost.body["original_group"]))
-    return (await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PRIVATE.value}))[1]
+    return accepted(await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PRIVATE.value}))
 
 
 async def _post(db: Database, s: Scene) -> Job | None:
@@ -150,7 +146,7 @@ async def _late_post(db: Database, s: Scene) -> Job | None:
     # Its author leaves the group before the post is listed there.
     group = await _group(db, s)
     job = await _posted(db, group, Draft(s.ben, "too late"))
-    await _finish(db, (await membership.leave(db, group, s.ben))[1])
+    await _finish(db, accepted(await membership.leave(db, group, s.ben)))
     return job
 
 
@@ -164,10 +160,9 @@ async def _end(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
     for member in (s.ben, s.cat):
         await _finish(db, await _posted(db, group, Draft(member, "in the group")))
-    _, _, job = await membership.invite(db, group, s.cat, [s.dan])
-    await _finish(db, job)
-    await _finish(db, (await membership.ban(db, group, s.cat, [s.ann]))[2])
-    return (await changes.delete(db, group, s.cat))[1]
+    await _finish(db, accepted(await membership.invite(db, group, s.cat, [s.dan])).job)
+    await _finish(db, accepted(await membership.ban(db, group, s.cat, [s.ann])).job)
+    return accepted(await changes.delete(db, group, s.cat))
 
 
 async def _owners_account(db: Database, s: Scene) -> Job | None:

@@ -9,6 +9,7 @@ from store.groups import changes, membership
 from store.groups.records import GroupKind
 from store.keys.fields import GroupField
 from store.posts import Draft
+from store.refusals import accepted
 from tests.support.model.conversations import Conversations
 from tests.support.model.facts import Post
 from tests.support.model.group_facts import RANKS, Group
@@ -124,7 +125,7 @@ class Groups(Conversations):
                 return
             if self._crashes():
                 fields = {GroupField.KIND: kind}
-                await self._die_in((await changes.update(self.db, number(group.id), number(me.id), fields))[1])
+                await self._die_in(accepted(await changes.update(self.db, number(group.id), number(me.id), fields)))
             else:
                 assert self._is_accepted(await me.do("updateGroup", groupId=group.id, kind=kind))
             group.rearrange(kind)
@@ -137,7 +138,7 @@ class Groups(Conversations):
             if await self._is_denied(me, "deleteGroup", code, group):
                 return
             if self._crashes():
-                await self._die_in((await changes.delete(self.db, number(group.id), number(me.id)))[1])
+                await self._die_in(accepted(await changes.delete(self.db, number(group.id), number(me.id))))
                 await self.finish_jobs()  # until then its posts still count
             else:
                 assert self._is_accepted(await me.do("deleteGroup", groupId=group.id))
@@ -157,7 +158,7 @@ class Groups(Conversations):
             if await self._is_denied(me, "joinGroup", "NOT_ALLOWED" if me.login in group.banned else None, group):
                 return
             if self._crashes():
-                await self._die_in((await membership.join(self.db, number(group.id), number(me.id)))[1])
+                await self._die_in(accepted(await membership.join(self.db, number(group.id), number(me.id))))
             else:
                 assert self._is_accepted(await me.do("joinGroup", groupId=group.id))
             group.join(me.login)
@@ -171,7 +172,7 @@ class Groups(Conversations):
             if await self._is_denied(me, "leaveGroup", code, group):
                 return
             if self._crashes():
-                await self._die_in((await membership.leave(self.db, number(group.id), number(me.id)))[1])
+                await self._die_in(accepted(await membership.leave(self.db, number(group.id), number(me.id))))
             else:
                 assert self._is_accepted(await me.do("leaveGroup", groupId=group.id))
             group.leave(me.login)
@@ -229,8 +230,8 @@ class Groups(Conversations):
         if await self._is_denied(me, mutation, code, group, userIds=ids):
             return False
         if self._crashes():
-            _, _, job = await change(self.db, number(group.id), number(me.id), [number(ids[0])])
-            await self._die_in(job)
+            changed = await change(self.db, number(group.id), number(me.id), [number(ids[0])])
+            await self._die_in(accepted(changed).job)
         else:
             assert self._is_accepted(await me.do(mutation, groupId=group.id, userIds=ids))
         return True
