@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import UsersPayload
-from resolvers.process.errors import UserErrorCode
 from resolvers.process.tokens import Claims
 from resolvers.reading import hydrate, paging
 from resolvers.reading.named_members import See, Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
 from store import blocks, kinds, other_side
-from store.blocks import Results
-from store.client.metering import METER
-from store.records.jobs import Job
 from store.records.members import User
 
 
@@ -51,13 +47,11 @@ async def unmute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     return await _done(context, named, await blocks.unmute(context.db, viewer, named.members))
 
 
-async def _done(context: Context, named: Targets, change: tuple[Job | None, Results], verb: str = "") -> UsersPayload:
-    job, results = change
-    for member, result in results.items():
-        if result == "limit":
-            message = f"a member {verb} at most {context.settings.max_blocked} others"
-            METER.refusals["max_blocked"] += 1
-            named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
+async def _done(context: Context, named: Targets, change: blocks.Changed, verb: str = "") -> UsersPayload:
+    job, refused = change
+    for member in refused:
+        message = f"a member {verb} at most {context.settings.max_blocked} others"
+        named.is_over_limit(member, "max_blocked", message)
     if job:
         await dispatch.finish(context.db, job)
     return await named.answer(context)

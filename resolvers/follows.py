@@ -15,11 +15,11 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows, kinds, other_side
-from store.client.metering import METER
 from store.limits.writes import Exceeded, Kind
 from store.records.jobs import Job
 from store.records.lists import Entry
 from store.records.members import Relationship, User
+from store.refusals import Refusal
 from store.timelines import Slice, look_up
 
 COMMON_COUNTED = 20_000  # Largest size of the smaller set for which common followers are counted.
@@ -33,18 +33,20 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     asks = [user.id for user in users if user and user.is_private]
     limit = await write_limits.limit(context, Kind.FOLLOWS)
     there = other_side.read(named.there, other_side.ended)
-    job, results = await follows.follow(context.db, named.viewer, named.members, asks, limit, there)
-    for member, result in results.items():
-        if result == "limit":
-            message = f"a member follows, or asks, at most {context.settings.max_following} others"
-            METER.refusals["max_following"] += 1
-            named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
-        elif limit and result == "hour":
-            named.refuse(member, UserErrorCode.LIMIT_REACHED, write_limits.exceeded(limit, Exceeded.HOUR).message)
-        elif result == "blocks":
-            named.refuse(member, UserErrorCode.NOT_ALLOWED, "unblock this member first")
-        elif result == "gone":
-            named.is_gone(member)
+    job, refused = await follows.follow(context.db, named.viewer, named.members, asks, limit, there)
+    for member, refusal in refused.items():
+        match refusal:
+            case Refusal.GONE:
+                named.is_gone(member)
+            case Refusal.BLOCKED:
+                named.refuse(member, UserErrorCode.NOT_ALLOWED, "unblock this member first")
+            case Refusal.FULL:
+                message = f"a member follows, or asks, at most {context.settings.max_following} others"
+                named.is_over_limit(member, "max_following", message)
+            case Refusal.HOUR:
+                assert limit
+                message = write_limits.exceeded(limit, Exceeded.HOUR).message
+                named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
     return await _done(context, named, job)
 
 

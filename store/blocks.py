@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -11,91 +12,86 @@ from store.other_side import NOTHING, There, with_other_side
 from store.records.jobs import Job, read_job
 from store.records.lists import read_entries
 from store.records.members import Relationship
+from store.refusals import Refusal, refused_members
 from store.scripts.mailboxes import mailboxes
 
 Blocks = list[tuple[int, int]]  # other member, block
-Results = dict[int, str]  # member → `new`, `already` or `limit`
+Changed = tuple[Job | None, dict[int, Literal[Refusal.FULL]]]  # the job, and the members beyond `MAX_BLOCKED`
 
 
-async def block(db: Database, member: int, others: Sequence[int], there: There = NOTHING) -> tuple[Job | None, Results]:
-    """Commit blocks on the blocking side; returns the job and the results.
+async def block(db: Database, member: int, others: Sequence[int], there: There = NOTHING) -> Changed:
+    """Commit blocks on the blocking side.
 
     A block ends every follow and request between the two members. `there` are those that the others' sides have.
     """
-    p = partition(member)
-    job, body, *results = await db.call(
+    return await _change(
+        db,
         "block",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        user=keys.user(member),
+        member,
+        others,
+        **_ending(member, others, there),
         following=keys.following(member),
-        followers=keys.followers(member),
         requested=keys.requested(member),
-        requests=keys.requests(member),
-        blocked=keys.blocked(member),
-        partition=p,
-        member=member,
         max_blocked=db.settings.max_blocked,
-        tombstone_prefix=keys.unfollowed_prefix(member),
-        ttl=keys.DAY,
         big_author_threshold=db.settings.big_author,
-        mailboxes=mailboxes(db, p),
-        others=with_other_side(others, there),
+        mailboxes=mailboxes(db, partition(member)),
     )
-    return read_job(job, "block", body) if job else None, dict(zip(others, map(str, results), strict=True))
 
 
-async def unblock(
-    db: Database, member: int, others: Sequence[int], there: There = NOTHING
-) -> tuple[Job | None, Results]:
-    """End blocks on the blocking side; returns the job and the results.
+async def unblock(db: Database, member: int, others: Sequence[int], there: There = NOTHING) -> Changed:
+    """End blocks on the blocking side.
 
     Follows that the others made before they knew of the block end, too. `there` are those.
     """
+    return await _change(db, "unblock", member, others, **_ending(member, others, there))
+
+
+def _ending(member: int, others: Sequence[int], there: There) -> dict[str, Any]:
+    """Return the script parameters of a change of blocks, which ends what the others' sides have."""
+    return {
+        "followers": keys.followers(member),
+        "requests": keys.requests(member),
+        "blocked": keys.blocked(member),
+        "tombstone_prefix": keys.unfollowed_prefix(member),
+        "ttl": keys.DAY,
+        "others": with_other_side(others, there),
+    }
+
+
+async def mute(db: Database, member: int, others: Sequence[int]) -> Changed:
+    """Mute members."""
+    return await _mute(db, "mute", member, others)
+
+
+async def unmute(db: Database, member: int, others: Sequence[int]) -> Changed:
+    """End mutes."""
+    return await _mute(db, "unmute", member, others)
+
+
+async def _mute(db: Database, kind: str, member: int, others: Sequence[int]) -> Changed:
+    parameters = {
+        "muted": keys.muted(member),
+        "max_muted": db.settings.max_blocked,
+        "kind": kind,
+        "mailboxes": mailboxes(db, partition(member)),
+        "others": others,
+    }
+    return await _change(db, kind, member, others, **parameters)
+
+
+async def _change(db: Database, kind: str, member: int, others: Sequence[int], /, **parameters: Any) -> Changed:
+    """Run the script of a change. It has the name of the job that it commits; one script mutes and unmutes."""
     p = partition(member)
-    job, body, *results = await db.call(
-        "unblock",
+    job, body, *answers = await db.call(
+        "mute" if kind == "unmute" else kind,
         minted=keys.minted(p),
         jobs=keys.jobs(p),
         user=keys.user(member),
-        followers=keys.followers(member),
-        requests=keys.requests(member),
-        blocked=keys.blocked(member),
         partition=p,
         member=member,
-        tombstone_prefix=keys.unfollowed_prefix(member),
-        ttl=keys.DAY,
-        others=with_other_side(others, there),
+        **parameters,
     )
-    return read_job(job, "unblock", body) if job else None, dict(zip(others, map(str, results), strict=True))
-
-
-async def mute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
-    """Mute members; returns the job and the results."""
-    return await _mute(db, member, "mute", others)
-
-
-async def unmute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
-    """End mutes; returns the job and the results."""
-    return await _mute(db, member, "unmute", others)
-
-
-async def _mute(db: Database, member: int, kind: str, others: Sequence[int]) -> tuple[Job | None, Results]:
-    p = partition(member)
-    job, body, *results = await db.call(
-        "mute",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        user=keys.user(member),
-        muted=keys.muted(member),
-        partition=p,
-        member=member,
-        max_muted=db.settings.max_blocked,
-        kind=kind,
-        mailboxes=mailboxes(db, p),
-        others=others,
-    )
-    return read_job(job, kind, body) if job else None, dict(zip(others, map(str, results), strict=True))
+    return read_job(job, kind, body) if job else None, refused_members(others, answers)
 
 
 async def apply_to_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import cast
+from typing import Literal, cast
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -15,8 +15,10 @@ from store.limits.writes import Limit, script_parameters
 from store.other_side import NOTHING, There, with_other_side
 from store.records.jobs import Job, read_job
 from store.records.lists import Entry, read_entries
+from store.refusals import Refusal, refused_members
 from store.scripts.mailboxes import mailboxes
 
+Unfollowable = Literal[Refusal.GONE, Refusal.BLOCKED, Refusal.FULL, Refusal.HOUR]
 Edges = list[tuple[int, int]]  # other member, edge
 
 
@@ -27,16 +29,15 @@ async def follow(
     asks: Collection[int] = (),
     limit: Limit | None = None,
     there: There = NOTHING,
-) -> tuple[Job | None, dict[int, str]]:
-    """Commit follows on the follower's side, and requests to the members in `asks`; returns the job and the results.
+) -> tuple[Job | None, dict[int, Unfollowable]]:
+    """Commit follows on the follower's side, and requests to the members in `asks`; returns the job and the refusals.
 
-    A result is `new`, `already`, `limit` for the most followed members, `hour` for those followed in an hour, `blocks`
-    if the follower blocks the member, or `gone` if the member blocks the follower.
+    A member who blocks the follower is GONE. FULL says that the follower follows `MAX_FOLLOWING`.
     """
     ordered = sorted(members, key=lambda member: member not in asks)
     command = follow_command(db, follower, ordered, len(set(asks) & set(members)), limit, there)
-    ((job, body, *results),) = await db.ask(command)
-    return read_job(job, "follow", body) if job else None, dict(zip(ordered, map(str, results), strict=True))
+    ((job, body, *answers),) = await db.ask(command)
+    return read_job(job, "follow", body) if job else None, refused_members(ordered, answers)
 
 
 def follow_command(
@@ -49,7 +50,7 @@ def follow_command(
 ) -> Command:
     """Return the command that commits follows; to the first `asked` members, it commits requests.
 
-    Its reply is the job's id and body, then a result per member.
+    Its reply is the job's id and body, then an answer per member.
     """
     p = partition(follower)
     return script(

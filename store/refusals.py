@@ -6,6 +6,7 @@ number or nothing. A wrapper's type lists the refusals of its script, so that `m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -16,10 +17,12 @@ class Refusal(Enum):
     """Why a change is refused. Scripts write the same names."""
 
     BANNED = "banned"  # the group bans the member
+    BLOCKED = "blocked"  # who acts blocks the member
     DENIED = "denied"  # the role of who acts in the group does not allow it
     FULL = "full"  # there are as many as a limit allows
     GONE = "gone"  # what it is about does not exist, or no longer
     HIDDEN = "hidden"  # the post is hidden
+    HOUR = "hour"  # the limit of an hour is reached
     IN_GROUP = "in_group"  # the member is in the group already
     LAST_OWNER = "last_owner"  # the group would be left without an owner
     OUTRANKED = "outranked"  # the member has an equal or higher role
@@ -31,6 +34,11 @@ class Refusal(Enum):
 def refused(reply: Any) -> Any:
     """Return the refusal that a script's reply is, None for the reply of a change."""
     return Refusal(reply) if isinstance(reply, str) else None
+
+
+def refused_members(members: Sequence[int], answers: Sequence[str]) -> dict[int, Any]:
+    """Return the refusals among a script's answers to members; an empty answer is none."""
+    return {member: Refusal(answer) for member, answer in zip(members, answers, strict=True) if answer}
 
 
 def accepted(outcome: Result | Refusal) -> Result:

@@ -110,6 +110,8 @@ class SocketSession(Connection):
                     self._complete(message["id"])
                 case "ping":
                     await self.channel.send(_PONG)
+                case _:
+                    pass  # a client's pong needs no answer
         except ClientGone:
             raise
         except Exception:

@@ -11,7 +11,7 @@ from store.groups.records import GroupKind, GroupRole
 from store.ids import partition
 from store.keys.fields import GroupField
 from store.records.jobs import Job, read_job
-from store.refusals import Refusal, refused
+from store.refusals import Refusal, refused, refused_members
 from store.scripts.mailboxes import mailboxes
 
 # The lists of those who are in a group, ask to join it, are invited or banned. Its members are on no other list.
@@ -190,8 +190,7 @@ def _read(members: Sequence[int], reply: Any) -> MembersChanged:
     if refusal:
         return refusal
     job, body, *answers = reply
-    left_out = {member: refused(answer) for member, answer in zip(members, answers, strict=True) if answer}
-    return Changed(read_job(job, "group_members", body) if job else None, left_out)
+    return Changed(read_job(job, "group_members", body) if job else None, refused_members(members, answers))
 
 
 def facts_commands(group: int, member: int) -> list[Command]:

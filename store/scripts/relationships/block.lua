@@ -4,7 +4,7 @@
 -- ARGV: partition, member, max_blocked, tombstone_prefix, ttl (s, of the tombstones), big_author_threshold,
 --       mailboxes, others...
 -- `others` are pairs: a member, and their follow or request on their own side as it was read before ('' for none).
--- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
+-- Returns the job's id and body ('' when nothing changed), then per member FULL, or '' for who is not refused.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -14,17 +14,15 @@ local ended = {following = {}, followers = {}, requested = {}, requests = {}}
 local count = redis.call('ZCARD', blocked)
 for i = 1, #others, 2 do
   local other = others[i]
-  if redis.call('ZSCORE', blocked, other) then
-    result[#result + 1] = 'already'
-  elseif count >= tonumber(max_blocked) then
-    result[#result + 1] = 'limit'
-  else
+  result[#result + 1] = ''
+  if count >= tonumber(max_blocked) and not redis.call('ZSCORE', blocked, other) then
+    result[#result] = Refusal.FULL
+  elseif not redis.call('ZSCORE', blocked, other) then
     local id = str(mint(minted, partition))
     redis.call('ZADD', blocked, id, other)
     withdraw_by(mailbox(mailboxes, member), other)
     count = count + 1
     blocks[#blocks + 1] = {other, id}
-    result[#result + 1] = 'new'
     local tombstone = tombstone_prefix .. other
     local late = on_its_way(others[i + 1], other, {followers = followers, requests = requests, tombstone = tombstone})
     for name, set in pairs(sets) do

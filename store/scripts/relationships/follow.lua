@@ -5,9 +5,8 @@
 -- `others` are pairs: a member, and what their side said before: 'blocks' if they block the follower, else the newest of
 -- the follower's edges that their side has ended, '' for none. The end of that edge may be on its way here.
 -- The first `ask_count` of the others are asked, the rest are followed.
--- Returns the job's id and body ('' when nothing changed), then one answer per member:
--- 'new', 'already', 'limit', 'hour', 'blocks' or 'gone'.
--- A member whom the follower blocks gets 'blocks'. A member who blocks the follower gets 'gone'.
+-- Returns the job's id and body ('' when nothing changed), then one answer per member: BLOCKED for whom the follower
+-- blocks, GONE for who blocks the follower, FULL, HOUR, or '' for who is not refused.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -17,17 +16,17 @@ for i = 1, #others, 2 do
   local other, there = others[i], others[i + 1]
   local known = redis.call('ZSCORE', following, other) or redis.call('ZSCORE', requested, other)
   if there == 'blocks' then
-    result[#result + 1] = 'gone'
+    result[#result + 1] = Refusal.GONE
   elseif known and tonumber(known) > (tonumber(there) or 0) then
-    result[#result + 1] = 'already'
+    result[#result + 1] = ''
   elseif redis.call('ZSCORE', blocked, other) then
-    result[#result + 1] = 'blocks'
+    result[#result + 1] = Refusal.BLOCKED
   elseif redis.call('ZSCORE', blocked_by, other) then
-    result[#result + 1] = 'gone'
+    result[#result + 1] = Refusal.GONE
   elseif count - (known and 1 or 0) >= tonumber(max_following) then
-    result[#result + 1] = 'limit'
+    result[#result + 1] = Refusal.FULL
   elseif most_in_hour ~= '' and not count_write(writes, 'follows', most_in_hour) then
-    result[#result + 1] = 'hour'
+    result[#result + 1] = Refusal.HOUR
   else
     if known then -- The followed side has ended it.
       redis.call('ZREM', following, other)
@@ -39,7 +38,7 @@ for i = 1, #others, 2 do
     redis.call('ZADD', asks and requested or following, edge, other)
     made[#made + 1] = {other, edge}
     count = count + (known and 0 or 1)
-    result[#result + 1] = 'new'
+    result[#result + 1] = ''
   end
 end
 if #edges + #asked > 0 then

@@ -1,7 +1,7 @@
 -- Mutes members, or ends mutes, with the job that informs live homes.
 -- KEYS: minted, jobs, user, muted.
 -- ARGV: partition, member, max_muted, kind ('mute' or 'unmute'), mailboxes, others...
--- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
+-- Returns the job's id and body ('' when nothing changed), then per member FULL, or '' for who is not refused.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -9,21 +9,18 @@ local result, edges = {'', ''}, {}
 local count = redis.call('ZCARD', muted)
 for _, other in ipairs(others) do
   local known = redis.call('ZSCORE', muted, other)
-  if (kind == 'mute') == (known and true or false) then
-    result[#result + 1] = 'already'
-  elseif known then
+  result[#result + 1] = ''
+  if known and kind == 'unmute' then
     redis.call('ZREM', muted, other)
     edges[#edges + 1] = {other, known}
-    result[#result + 1] = 'new'
-  elseif count >= tonumber(max_muted) then
-    result[#result + 1] = 'limit'
-  else
+  elseif not known and kind == 'mute' and count >= tonumber(max_muted) then
+    result[#result] = Refusal.FULL
+  elseif not known and kind == 'mute' then
     local id = str(mint(minted, partition))
     redis.call('ZADD', muted, id, other)
     withdraw_by(mailbox(mailboxes, member), other)
     count = count + 1
     edges[#edges + 1] = {other, id}
-    result[#result + 1] = 'new'
   end
 end
 if #edges > 0 then

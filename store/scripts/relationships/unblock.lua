@@ -3,7 +3,7 @@
 -- ARGV: partition, member, tombstone_prefix, ttl (s, of the tombstones), others...
 -- `others` are pairs: a member, and their follow or request on their own side as it was read before ('' for none). Such
 -- a follow was made while the block was on its way to their side. It ends, because a block ends follows.
--- Returns the job's id and body ('' when nothing changed), then per member 'new' or 'already'.
+-- Returns the job's id and body ('' when nothing changed), then '' per member: none is refused.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -11,7 +11,7 @@ local result, edges, ended = {'', ''}, {}, {}
 for i = 1, #others, 2 do
   local other = others[i]
   local known, tombstone = redis.call('ZSCORE', blocked, other), tombstone_prefix .. other
-  result[#result + 1] = known and 'new' or 'already'
+  result[#result + 1] = ''
   if known then
     redis.call('ZREM', blocked, other)
     edges[#edges + 1] = {other, known}
