@@ -60,13 +60,9 @@ def create_command(
     p = partition(member)
     return script(
         "create_member",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        user=keys.user(member),
-        credentials=keys.credentials(member),
-        home_state=keys.home_state(member),
+        **keys.committing(p),
+        **keys.of(member, keys.user, keys.credentials, keys.home_state),
         active=keys.active(p),
-        partition=p,
         member=member,
         login=login,
         name=name,
@@ -98,14 +94,9 @@ async def update(
     changes = [*(profile or {}).items(), *(credentials or {}).items()]
     outcome, *job = await db.call(
         "update_member",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        user=keys.user(member),
-        credentials=keys.credentials(member),
-        former_logins=keys.former_logins(member),
-        images=keys.images(member),
+        **keys.committing(p),
+        **keys.of(member, keys.user, keys.credentials, keys.former_logins, keys.images),
         uploads=keys.uploads(p),
-        partition=p,
         names=json.dumps(body) if body else "",
         release_seconds=db.settings.login_release_days * keys.DAY,
         profile_count=len(profile or {}),
@@ -130,12 +121,8 @@ async def set_account_state(
     p = partition(member)
     reply = await db.call(
         "set_account_state",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        user=keys.user(member),
-        credentials=keys.credentials(member),
-        sessions=keys.sessions(member),
-        partition=p,
+        **keys.committing(p),
+        **keys.of(member, keys.user, keys.credentials, keys.sessions),
         member=member,
         state=what,
         wanted="1" if holds else "",
@@ -158,10 +145,8 @@ async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job
     p = partition(member)
     outcome, *job = await db.call(
         "set_role",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         credentials=keys.credentials(member),
-        partition=p,
         member=member,
         role=role.value,
         **acting.arguments(),
@@ -179,16 +164,11 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
     p = partition(member)
     reply = await db.call(
         "delete_member",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         active=keys.active(p),
-        user=keys.user(member),
-        credentials=keys.credentials(member),
-        sessions=keys.sessions(member),
+        **keys.of(member, keys.user, keys.credentials, keys.sessions, keys.images),
         tokens=keys.mail_tokens(member),
         **keys.home_keys(member),
-        images=keys.images(member),
-        partition=p,
         member=member,
         image_prefix=image_prefix(p),
         checked_hash=checked_hash.reveal(),

@@ -30,8 +30,7 @@ async def block(db: Database, member: int, others: Sequence[int], there: There =
         member,
         others,
         **_ending(member, others, there),
-        following=keys.following(member),
-        requested=keys.requested(member),
+        **keys.of(member, keys.following, keys.requested),
         max_blocked=db.settings.max_blocked,
         big_author_threshold=db.settings.big_author,
         mailboxes=mailboxes(db, partition(member)),
@@ -49,9 +48,7 @@ async def unblock(db: Database, member: int, others: Sequence[int], there: There
 def _ending(member: int, others: Sequence[int], there: There) -> dict[str, Any]:
     """Return the script parameters of a change of blocks, which ends what the others' sides have."""
     return {
-        "followers": keys.followers(member),
-        "requests": keys.requests(member),
-        "blocked": keys.blocked(member),
+        **keys.of(member, keys.followers, keys.requests, keys.blocked),
         "tombstone_prefix": keys.unfollowed_prefix(member),
         "ttl": keys.DAY,
         "others": with_other_side(others, there),
@@ -84,10 +81,8 @@ async def _change(db: Database, kind: str, member: int, others: Sequence[int], /
     p = partition(member)
     job, body, *answers = await db.call(
         "mute" if kind == "unmute" else kind,
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         user=keys.user(member),
-        partition=p,
         member=member,
         **parameters,
     )
@@ -109,8 +104,7 @@ def apply_command(db: Database, member: int, other: int, block: int, *, ended: b
     """
     return script(
         "apply_block",
-        user=keys.user(other),
-        blocked_by=keys.blocked_by(other),
+        **keys.of(other, keys.user, keys.blocked_by),
         tombstone=keys.unblocked(other, member),
         step="remove" if ended else "add",
         blocker=member,

@@ -24,8 +24,7 @@ async def add(db: Database, member: int, post: int) -> bool | Literal[Refusal.GO
         reply = await db.call(
             "favourite",
             minted=keys.minted(partition(member)),
-            user=keys.user(member),
-            favourites=keys.favourites(member),
+            **keys.of(member, keys.user, keys.favourites),
             partition=partition(member),
             post=post,
             max_favourites=db.settings.max_favourites,

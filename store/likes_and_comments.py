@@ -135,14 +135,10 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     idempotency = {"idempotency": keys.commented(post, draft.author, used)} if used else {}
     return script(
         "create_comment",
-        minted=keys.minted(p),
-        status=keys.status(post),
-        comments=keys.comments(post),
+        **keys.committing(p),
+        **keys.of(post, keys.status, keys.comments, keys.commenters),
         rescore=keys.rescore(p),
-        commenters=keys.commenters(post),
-        jobs=keys.jobs(p),
         **idempotency,
-        partition=p,
         comment_prefix=keys.prefix(keys.comment, p),
         author=draft.author,
         text=draft.text,
@@ -171,14 +167,10 @@ def delete_command(db: Database, comment: int, post: int, act: str = "") -> Comm
     p = partition(post)
     return script(
         "delete_comment",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        status=keys.status(post),
-        comments=keys.comments(post),
+        **keys.committing(p),
+        **keys.of(post, keys.status, keys.comments, keys.commenters),
         comment=keys.comment(comment),
         rescore=keys.rescore(p),
-        commenters=keys.commenters(post),
-        partition=p,
         id=comment,
         channel=db.channel(keys.activity(post)),
         post=post,

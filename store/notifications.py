@@ -124,8 +124,7 @@ def unread(member: int) -> Command:
     """Return the command that counts a member's unread notifications."""
     return script(
         "unread_notifications",
-        notifications=keys.notifications(member),
-        notification_state=keys.notification_state(member),
+        **keys.of(member, keys.notifications, keys.notification_state),
     )
 
 

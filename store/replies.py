@@ -39,8 +39,7 @@ def thread_command(root: int, reply: int) -> Command:
     """Return the command that adds a reply to its thread, and the root with it while the root exists."""
     return script(
         "list_thread",
-        status=keys.status(root),
-        thread=keys.thread(root),
+        **keys.of(root, keys.status, keys.thread),
         tombstone=keys.withdrawn(root, reply),
         root=root,
         reply=reply,

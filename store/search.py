@@ -81,9 +81,7 @@ def update_magnitude(member: int) -> Command:
     return script(
         "update_magnitude",
         user=keys.user(member),
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        partition=p,
+        **keys.committing(p),
         member=member,
     )
 

@@ -111,10 +111,7 @@ async def open_session(
     """
     ended = await db.call(
         "open_session",
-        user=keys.user(member),
-        sessions=keys.sessions(member),
-        credentials=keys.credentials(member),
-        known_addresses=keys.known_addresses(member),
+        **keys.of(member, keys.user, keys.sessions, keys.credentials, keys.known_addresses),
         session=session.id,
         record=session.text(),
         max_sessions=db.settings.sessions_per_member,
@@ -183,8 +180,7 @@ async def change_password(
     p = partition(member)
     ended = await db.call(
         "change_password",
-        credentials=keys.credentials(member),
-        sessions=keys.sessions(member),
+        **keys.of(member, keys.credentials, keys.sessions),
         tokens=keys.mail_tokens(member),
         minted=keys.minted(p),
         **outbox_keys(p),
@@ -213,8 +209,7 @@ async def reset_password(
     p = partition(member)
     ended = await db.call(
         "reset_password",
-        credentials=keys.credentials(member),
-        sessions=keys.sessions(member),
+        **keys.of(member, keys.credentials, keys.sessions),
         tokens=keys.mail_tokens(member),
         minted=keys.minted(p),
         **outbox_keys(p),

@@ -21,15 +21,18 @@ def apply_command(db: Database, state: State, participant: Participant) -> Comma
     p = partition(member)
     return script(
         "apply_conversation",
-        user=keys.user(member),
-        conversations=keys.conversations(member),
-        conversation_state=keys.conversation_state(member),
-        unread_conversations=keys.unread_conversations(member),
+        **keys.of(
+            member,
+            keys.user,
+            keys.conversations,
+            keys.conversation_state,
+            keys.unread_conversations,
+            keys.blocked,
+            keys.blocked_by,
+            keys.muted,
+            keys.message_log,
+        ),
         left_conversation=keys.left_conversation(member, state.id),
-        blocked=keys.blocked(member),
-        blocked_by=keys.blocked_by(member),
-        muted=keys.muted(member),
-        message_log=keys.message_log(member),
         minted=keys.minted(p),
         partition=p,
         member=member,
@@ -53,9 +56,7 @@ async def mark_read(db: Database, member: int, conversation: int, until: int) ->
     return bool(
         await db.call(
             "mark_conversation_read",
-            conversation_state=keys.conversation_state(member),
-            unread_conversations=keys.unread_conversations(member),
-            message_log=keys.message_log(member),
+            **keys.of(member, keys.conversation_state, keys.unread_conversations, keys.message_log),
             minted=keys.minted(p),
             partition=p,
             conversation=conversation,

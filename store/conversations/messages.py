@@ -209,10 +209,7 @@ def state_command(conversation: int) -> Command:
     """Return the command that reads the state of a conversation."""
     return script(
         "read_conversation",
-        conversation=keys.conversation(conversation),
-        messages=keys.messages(conversation),
-        deleted_messages=keys.deleted_messages(conversation),
-        sent_prefix=keys.sent_prefix(conversation),
+        **keys.of(conversation, keys.conversation, keys.messages, keys.deleted_messages, keys.sent_prefix),
         window=CHANGES_READ,
     )
 

@@ -54,8 +54,7 @@ async def confirm(
     """
     ended: list[str] | None = await db.call(
         "confirm_two_factor",
-        credentials=keys.credentials(member),
-        sessions=keys.sessions(member),
+        **keys.of(member, keys.credentials, keys.sessions),
         salt=salt,
         step=step,
         session=session,

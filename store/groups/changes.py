@@ -49,12 +49,9 @@ def create_command(db: Database, draft: GroupDraft) -> Command:
     idempotency = {"idempotency": keys.idempotency(owner, "createGroup", key)} if key else {}
     return script(
         "create_group",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
-        user=keys.user(owner),
-        memberships=keys.memberships(owner),
+        **keys.committing(p),
+        **keys.of(owner, keys.user, keys.memberships),
         **idempotency,
-        partition=p,
         member=owner,
         group_prefix=keys.prefix(keys.group, p),
         members_prefix=keys.prefix(keys.group_members, p),
@@ -73,13 +70,11 @@ async def update(db: Database, group: int, actor: int, changes: Mapping[str, str
     p = partition(group)
     reply = await db.call(
         "update_group",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         group=keys.group(group),
         members=keys.group_members(group),
         roles=keys.group_roles(group),
         requests=keys.group_requests(group),
-        partition=p,
         actor=actor,
         id=group,
         channel=db.channel(keys.group_channel(group)),
@@ -93,12 +88,10 @@ async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
     p = partition(group)
     reply = await db.call(
         "delete_group",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         group=keys.group(group),
         members=keys.group_members(group),
         roles=keys.group_roles(group),
-        partition=p,
         actor=actor,
         id=group,
         channel=db.channel(keys.group_channel(group)),
@@ -111,10 +104,8 @@ async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> Job 
     p = partition(group)
     reply = await db.call(
         "hide_group",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         group=keys.group(group),
-        partition=p,
         id=group,
         channel=db.channel(keys.group_channel(group)),
         wanted="1" if hidden else "",

@@ -66,8 +66,7 @@ def index_command(db: Database, group: int, member: int) -> Command:
     return script(
         "index_group",
         minted=keys.minted(p),
-        user=keys.user(member),
-        memberships=keys.memberships(member),
+        **keys.of(member, keys.user, keys.memberships),
         partition=p,
         group=group,
         max_groups=db.settings.max_groups,
@@ -240,10 +239,7 @@ def settle_command(db: Database, group: int, member: int, facts: Sequence[Any]) 
     return script(
         "settle_member",
         minted=keys.minted(p),
-        user=keys.user(member),
-        memberships=keys.memberships(member),
-        invited=keys.invited(member),
-        banned_from=keys.banned_from(member),
+        **keys.of(member, keys.user, keys.memberships, keys.invited, keys.banned_from),
         partition=p,
         member=member,
         group=group,

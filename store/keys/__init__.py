@@ -24,15 +24,19 @@ def stem(key: Callable[[int], str]) -> str:
     return key(0).partition("{")[0]
 
 
+def of(owner: int, *kinds: Callable[[int], str]) -> dict[str, str]:
+    """Return keys of one owner by the names that scripts give them. `owner` is an id, or a partition."""
+    return {kind.__name__: kind(owner) for kind in kinds}
+
+
+def committing(p: int) -> dict[str, str | int]:
+    """Return what every script takes that commits a job in a partition."""
+    return {"minted": minted(p), "jobs": jobs(p), "partition": p}  # noqa: F405
+
+
 def home_keys(member: int) -> dict[str, str]:
     """Return the keys of a home by the names that scripts give them."""
-    return {
-        "home": home(member),  # noqa: F405
-        "home_state": home_state(member),  # noqa: F405
-        "sources": sources(member),  # noqa: F405
-        "candidates": candidates(member),  # noqa: F405
-        "newest": newest(member),  # noqa: F405
-    }
+    return of(member, home, home_state, sources, candidates, newest)  # noqa: F405
 
 
 def tag(member: int) -> str:

@@ -89,12 +89,10 @@ async def verify_email(db: Database, member: int, digest: str, letter: Letter) -
     p = partition(member)
     reply = await db.call(
         "verify_email",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         credentials=keys.credentials(member),
         tokens=keys.mail_tokens(member),
         **outbox_keys(p),
-        partition=p,
         member=member,
         digest=digest,
         mail=letter.text(),
@@ -110,11 +108,9 @@ async def lose_address(db: Database, member: int, address: str) -> Job | None:
     p = partition(member)
     reply = await db.call(
         "lose_address",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         credentials=keys.credentials(member),
         tokens=keys.mail_tokens(member),
-        partition=p,
         member=member,
         address=address,
     )

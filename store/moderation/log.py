@@ -62,9 +62,7 @@ async def intend(db: Database, act: Act, **about: int) -> Job:
     body = {**about, "intended": act.fields()}
     job = await db.call(
         "intend",
-        minted=keys.minted(PARTITION),
-        jobs=keys.jobs(PARTITION),
-        partition=PARTITION,
+        **keys.committing(PARTITION),
         kind="intended_act",
         body=json.dumps(body),
     )

@@ -89,11 +89,9 @@ async def reserve(db: Database, owner: int, conversation: int, wanted: Sequence[
     p = partition(owner)
     outcome, *rest = await db.call(
         "reserve_images",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         user=keys.user(owner),
         uploads=keys.uploads(p),
-        partition=p,
         owner=owner,
         conversation=conversation,
         image_prefix=image_prefix(p),
@@ -118,9 +116,8 @@ async def end_reservation(
     """Attach reserved pictures to a message, or give them back; returns objects that go with a deleted account."""
     gone: list[str] = await db.call(
         "end_reservation",
-        user=keys.user(owner),
+        **keys.of(owner, keys.user, keys.images),
         uploads=keys.uploads(partition(owner)),
-        images=keys.images(owner),
         image_prefix=image_prefix(partition(owner)),
         reservation=reservation,
         message=message or "",

@@ -95,10 +95,8 @@ async def create(db: Database, draft: UploadDraft, most: int) -> tuple[str, int]
     idempotency = {"idempotency": keys.idempotency(owner, "createUpload", key)} if key else {}
     outcome, *made = await db.call(
         "create_upload",
-        minted=keys.minted(p),
-        user=keys.user(owner),
-        uploads=keys.uploads(p),
-        images=keys.images(owner),
+        **keys.of(p, keys.minted, keys.uploads),
+        **keys.of(owner, keys.user, keys.images),
         uploaded=keys.uploaded(owner, windows.current(DAY_SECONDS)),
         **idempotency,
         partition=p,
@@ -140,11 +138,9 @@ async def receive(db: Database, upload: int, name: str) -> tuple[str, Job | None
     p = partition(upload)
     outcome, *job = await db.call(
         "receive_upload",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         image=keys.image(upload),
         originals=keys.originals(p),
-        partition=p,
         id=upload,
         object=name,
         channel=db.channel(keys.upload_channel(upload)),
@@ -214,13 +210,10 @@ def remove_command(db: Database, upload: int, owner: int) -> Command:
     p = partition(upload)
     return script(
         "remove_upload",
-        minted=keys.minted(p),
-        jobs=keys.jobs(p),
+        **keys.committing(p),
         image=keys.image(upload),
         images=keys.images(owner) if owner else keys.images(upload),  # without a record, nothing is removed from it
-        uploads=keys.uploads(p),
-        originals=keys.originals(p),
-        partition=p,
+        **keys.of(p, keys.uploads, keys.originals),
         id=upload,
         channel=db.channel(keys.upload_channel(upload)),
     )
