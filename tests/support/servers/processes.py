@@ -28,8 +28,9 @@ from store.client.database import Database
 from store.embedded import attach
 from store.settings import Settings
 from tests.support.people import SECRET, Member
+from tests.support.servers import forking
+from tests.support.servers.forking import SERVER, Forked
 
-SERVER = Path(__file__).parents[3] / "server.py"
 VALKEY = str(get_binary_path())
 REDIS = shutil.which("redis-server") or ""  # Debian 12 has 7.0, the oldest version that Perch supports
 SERVERS = [
@@ -85,7 +86,7 @@ class Spoken:
 class Perch:
     """One process of Perch."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process | Forked) -> None:
         self.process = process
         self.out, self.err = Spoken(process.stdout), Spoken(process.stderr)
 
@@ -122,19 +123,22 @@ async def perch(
     environment = {name: value for name, value in os.environ.items() if name not in known}
     chosen = {"data_dir": data_dir, **SMALL, **settings}
     environment |= {name.upper(): str(value) for name, value in chosen.items()}
-    limited = () if open_files is None else ("/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh")
-    process = await asyncio.create_subprocess_exec(
-        *within,
-        *limited,
-        sys.executable,
-        SERVER,
-        *arguments,
-        stdout=PIPE,
-        stderr=PIPE,
-        env=environment,
-        pass_fds=descriptors,
-        limit=_LINE_BYTES,
-    )
+    if not (within or descriptors or open_files):
+        process: Process | Forked = await forking.start(arguments, environment, _LINE_BYTES)
+    else:
+        limited = () if open_files is None else ("/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh")
+        process = await asyncio.create_subprocess_exec(
+            *within,
+            *limited,
+            sys.executable,
+            SERVER,
+            *arguments,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment,
+            pass_fds=descriptors,
+            limit=_LINE_BYTES,
+        )
     running = Perch(process)
     try:
         yield running
