@@ -34,15 +34,29 @@ from tests.support.moderation.acts import LOG, resolve
 from tests.support.moderation.acts import report as file_report
 from tests.support.people import Member, sign_up
 from tests.support.stored import exist
-from tests.support.work import dump, number
+from tests.support.work import Photo, dump, number, photograph, put_back
 
 DAMAGES = [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS, *EXPORTS, *MODERATION, *MAILS]
 ROUNDS = 4  # of repair: one may reveal another finding
 
 
+@pytest.fixture(scope="module")
+def kept() -> list[tuple[Site, Photo]]:
+    """The undamaged site, once a test has made it."""
+    return []
+
+
 @pytest.fixture
-async def site(anonymous: Member, db: Database) -> Site:
-    """A small site with one entity of each kind, and an empty buffer `newest`."""
+async def site(anonymous: Member, db: Database, kept: list[tuple[Site, Photo]]) -> Site:
+    """A small site with one entity of each kind, and an empty buffer `newest`. It is made once, and put back after."""
+    if not kept:
+        kept.append((await _make(anonymous, db), await photograph(db)))
+    site, photo = kept[0]
+    await put_back(db, photo)
+    return site
+
+
+async def _make(anonymous: Member, db: Database) -> Site:
     ann, ben, cat, dan, fay = [await sign_up(anonymous, name) for name in ("ann", "ben", "cat", "dan", "fay")]
     await ann.follow(ben)
     await ben.follow(cat, ann)

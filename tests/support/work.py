@@ -43,7 +43,7 @@ TIMED = (
 EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 samples the calls at which work can die, 100 tries all.
 ROUNDS = 50  # Runs of the worker after which work counts as endless.
 
-Photo = dict[bytes, bytes]
+Photo = dict[bytes, tuple[bytes, int]]  # key → its content, and when it expires (ms since 1970, 0 for never)
 
 
 def crash_points(step: int = 1) -> Iterator[int]:
@@ -93,7 +93,10 @@ async def photograph(db: Database) -> Photo:
             names = [name for name in await client.keys() if not is_marker(name.decode())]
             for name in names:
                 pipeline.dump(name)
-            photo |= dict(zip(names, await pipeline.execute(), strict=True))
+                pipeline.pexpiretime(name)
+            replies = await pipeline.execute()
+        ends = [max(0, at) for at in replies[1::2]]
+        photo |= dict(zip(names, zip(replies[::2], ends, strict=True), strict=True))
     return photo
 
 
@@ -103,9 +106,9 @@ async def put_back(db: Database, photo: Photo) -> None:
         client: Any = redis.Redis.from_url(url)
         async with client, client.pipeline(transaction=False) as pipeline:
             pipeline.flushdb()
-            for name, content in photo.items():
+            for name, (content, at) in photo.items():
                 if db.servers.node_of(name.decode()) == url:
-                    pipeline.restore(name, 0, content)
+                    pipeline.restore(name, at, content, absttl=True)
             await pipeline.execute()
 
 

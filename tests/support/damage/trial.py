@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import redis.asyncio as redis
-
 from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import verify
@@ -17,14 +15,11 @@ from store.homes import stored
 from store.keys.table import Described
 from tests.support.damage.generated import Damage, content, damages
 from tests.support.damage.village import Village
-from tests.support.stored import find
-from tests.support.work import work_off
+from tests.support.work import Photo, photograph, put_back, work_off
 
 ROUNDS = 5  # of repair: one may reveal another finding
 GHOST = 4_242 << 12  # an id that nobody and nothing has
 OF_HOMES = {"home", "newest", "home_state", "sources", "candidates"}
-
-Snapshot = dict[str, tuple[bytes, int]]  # key → its content, and when it expires (ms since 1970, 0 for never)
 
 
 @dataclass
@@ -41,20 +36,13 @@ class Trial:
 
     def __init__(self, db: Database, worker: Worker, villages: Sequence[Village]) -> None:
         self._db, self._worker, self._villages = db, worker, villages
-        self._kept: Snapshot = {}
+        self._kept: Photo = {}
         self._held: dict[str, Any] = {}
 
     async def begin(self) -> None:
         """Remember the store as it is now."""
-        async with _binary(self._db) as client, client.pipeline(transaction=False) as pipeline:
-            names = await find(self._db)
-            for name in names:
-                pipeline.dump(name)
-                pipeline.pexpiretime(name)
-            replies = await pipeline.execute()
-        self._kept = {
-            name: (text, max(0, at)) for name, text, at in zip(names, replies[::2], replies[1::2], strict=True)
-        }
+        self._kept = await photograph(self._db)
+        names = [name.decode() for name in self._kept]
         self._held = await content(self._db, names)
 
     async def look(self, *, homes_too: bool = False) -> Report:
@@ -102,7 +90,7 @@ class Trial:
     async def _try(self, tried: Sequence[tuple[str, Damage]], *, is_of_home: bool) -> dict[tuple[str, str], Outcome]:
         keys = [damage.key for _, damage in tried]
         before = await self._seen(keys, is_of_home=is_of_home)
-        await self._put_back()
+        await put_back(self._db, self._kept)
         await self._db.ask(*(command for _, damage in tried for command in damage.commands))
         report = await self.look(homes_too=is_of_home)
         found = {(kind, damage.name): Outcome(bool(_about(damage, report))) for kind, damage in tried}
@@ -112,7 +100,7 @@ class Trial:
         for kind, damage in tried:
             found[kind, damage.name].is_healed = after.get(damage.key) == before[damage.key]
             found[kind, damage.name].left = _about(damage, report)
-        await self._put_back()
+        await put_back(self._db, self._kept)
         return found
 
     async def _repaired(self, report: Report, *, is_of_home: bool) -> Report:
@@ -133,19 +121,7 @@ class Trial:
             found[key] = await stored.home(self._db, member)
         return found
 
-    async def _put_back(self) -> None:
-        async with _binary(self._db) as client, client.pipeline(transaction=False) as pipeline:
-            pipeline.flushdb()
-            for name, (text, at) in self._kept.items():
-                pipeline.restore(name, at, text, absttl=True)
-            await pipeline.execute()
-
 
 def _about(damage: Damage, report: Report) -> list[str]:
     texts = [f"{finding.key}: {finding.message}" for finding in report.findings]
     return [text for text in texts if any(word in text for word in damage.about)]
-
-
-def _binary(db: Database) -> Any:
-    """Return a client of the store that leaves values as they are."""
-    return redis.Redis.from_url(db.nodes[0].url)
