@@ -19,6 +19,7 @@ from store.keys.fields import UserField
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, crowd, sign_up
 from tests.support.search import found
+from tests.support.slow import few
 from tests.support.stored import exist
 from tests.support.work import Turns, number, work_off
 
@@ -81,7 +82,7 @@ async def change(lot: random.Random, people: dict[str, Someone], anonymous: Memb
             people[made.id] = Someone(made, made.login, made.login.title())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3)))
 async def test_a_search_is_what_a_look_at_all_finds(
     services: Services, anonymous: Member, worker: Worker, seed: int
 ) -> None:
@@ -102,7 +103,7 @@ async def test_a_search_is_what_a_look_at_all_finds(
     assert {int(member) for member in await services.db.one("HKEYS", keys.indexed())} == {*map(number, people)}
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few(range(12), 0, 1, 2))
 async def test_changes_at_once(settings: Settings, db: Database, alice: Member, seed: int) -> None:
     """When names change while others are being indexed, the index has the last one and no other."""
     turns, me = Turns(settings, seed), number(alice.id)

@@ -15,9 +15,12 @@ from benchmarks.unbroken import Entrance, Load
 from tests.support.people import sign_up
 from tests.support.servers.processes import PATIENCE, serving
 from tests.support.servers.proxies import CLIENT, OTHER_CLIENT, PROXIES, PROXY, Certificate, Proxy, before
+from tests.support.slow import slow
 from tests.support.transport.feeds import following
 from tests.support.transport.live import HOME, subscribed
 from tests.support.uploads import announce, drawn, put
+
+pytestmark = slow
 
 QUERY = json.dumps({"query": "{ __typename }"})
 LIMIT = 30  # requests a minute

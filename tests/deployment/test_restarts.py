@@ -21,6 +21,9 @@ from serving.running import StartError
 from store.settings import Settings
 from tests.support.people import sign_up
 from tests.support.servers.processes import PATIENCE, Perch, perch, serving, until, visiting
+from tests.support.slow import slow
+
+pytestmark = slow
 
 # Begins a command as systemd does, with a descriptor in its place.
 HANDS_OVER = f"""import os, sys

@@ -18,6 +18,9 @@ from store.embedded import launch, opening
 from store.settings import Settings
 from tests.support.people import SECRET
 from tests.support.servers.processes import redis, until
+from tests.support.slow import slow
+
+pytestmark = slow
 
 KEYS = 30
 

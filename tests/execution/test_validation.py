@@ -14,6 +14,7 @@ from schema.execution.validation.faults import MOST_FAULTS
 from store.settings import Settings
 from tests.support.execution.documents import SDL
 from tests.support.execution.random_documents import RandomDocuments
+from tests.support.slow import few
 
 DOCUMENTS = 100  # of each seed
 SEEDS = range(2)
@@ -40,7 +41,7 @@ def verdicts(of: GraphQLSchema, text: str) -> tuple[bool, bool]:
     return bool(validate(of, document, RULES)), bool(Validator(of).check(document).errors)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", few(SEEDS))
 @pytest.mark.parametrize("of", [PERCH, SMALL], ids=["perch", "small"])
 def test_verdicts_are_those_of_graphql_core(of: GraphQLSchema, seed: int) -> None:
     """Random documents with and without errors are valid exactly when graphql-core says so."""

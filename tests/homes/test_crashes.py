@@ -25,6 +25,7 @@ from tests.support.jobs.moderation import MODERATION_KINDS
 from tests.support.jobs.pictures import PICTURE_KINDS
 from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
+from tests.support.slow import few
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
 
 ORDERS = 3 * EFFORT  # orders tried of two workers that run the same job
@@ -247,7 +248,7 @@ async def _in_worker(fragile: Fragile, job: Job) -> None:
 
 
 @of_each_kind
-@pytest.mark.parametrize("work", [_in_request, _in_worker], ids=["request", "worker"])
+@pytest.mark.parametrize("work", few([_in_request, _in_worker]), ids=["request", "worker"])
 async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
     """After a request or worker dies, before a call or halfway, the next worker gives the undisturbed result."""
     job, photo = await _committed(services, anonymous, kind)

@@ -25,7 +25,10 @@ from tests.support.people import SECRET, Member
 from tests.support.servers.cluster import PARTITION_SLOTS, Cluster, cluster
 from tests.support.servers.nodes import Node
 from tests.support.servers.processes import SMALL, until
+from tests.support.slow import slow
 from tests.support.transport.persistent import Outages, Persistent
+
+pytestmark = slow
 
 SEEDS = int(os.environ.get("PERCH_CLUSTER_SEEDS", "1"))
 STEPS = int(os.environ.get("PERCH_CLUSTER_STEPS", "400"))

@@ -19,6 +19,7 @@ from store.settings import Settings
 from tests.support.model.facts import SOON
 from tests.support.people import Member, shrunk, sign_up
 from tests.support.scripts import Script
+from tests.support.slow import few
 from tests.support.transport.live import HOME, fetched, followers, keep_up, now, subscribed, until, watching
 from tests.support.work import number, work_off
 
@@ -31,7 +32,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
     return shrunk(settings, **getattr(request, "param", {}))
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", few(range(SEEDS)))
 @pytest.mark.parametrize(
     "settings",
     [{}, {"big_author": 2}, {"repost_lift_hours": SOON}, {"repost_lift_hours": SOON, "big_author": 2}],
@@ -69,7 +70,7 @@ async def test_agreement_with_the_stored_home(
     assert [held.lines() == stored for held in (steady, absent, fickle)] == [True] * 3
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", few(range(SEEDS)))
 async def test_agreement_after_simultaneous_acts(
     db: Database,
     services: Services,

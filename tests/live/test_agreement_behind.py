@@ -17,6 +17,7 @@ from store.settings import Settings
 from tests.support.model.facts import SOON
 from tests.support.people import Member, shrunk, sign_up
 from tests.support.scripts import WEIGHTS, Script
+from tests.support.slow import few
 from tests.support.transport.slow_readers import SlowReader, slow_reader
 from tests.support.work import work_off
 
@@ -46,7 +47,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
     return shrunk(settings, **getattr(request, "param", {}))
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", few(range(SEEDS)))
 @pytest.mark.parametrize(
     ("settings", "weights"),
     [
@@ -59,7 +60,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
     indirect=["settings"],
     ids=["pushed", "pulled", "gaps", "lifted", "all"],
 )
-@pytest.mark.parametrize("at_once", [1, 4], ids=["one", "many"])
+@pytest.mark.parametrize("at_once", few([1, 4]), ids=["one", "many"])
 async def test_agreement_of_subscribers_behind(
     services: Services,
     built: Schema,

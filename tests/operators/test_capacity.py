@@ -22,6 +22,7 @@ from benchmarks.capacity.plan import Plan, dealt, follow_bytes, home_page
 from benchmarks.capacity.shape import Shape, capped, fit
 from benchmarks.versus import graph
 from benchmarks.versus.contenders import BenchmarkError
+from tests.support.slow import slow
 
 ROOT = Path(__file__).parents[2]
 FREE = Cpu(0, 0)
@@ -180,6 +181,7 @@ def test_page_is_filled(tmp_path: Path) -> None:
         page.fill(path, "new")
 
 
+@slow
 @pytest.mark.skipif(not shutil.which("node"), reason="the load is made by Node")
 def test_command(tmp_path: Path) -> None:
     """The command measures, plans, names a limit and checks itself, on sites of a hundred members."""

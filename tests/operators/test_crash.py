@@ -17,6 +17,7 @@ from tests.support.people import Member
 from tests.support.servers.holders import LOCKS, supervisor_of, until_free
 from tests.support.servers.load import Load, friends, moved
 from tests.support.servers.processes import opened, perch, run, until, visiting
+from tests.support.slow import slow
 
 FRIENDS = 5
 CLIENTS = 10
@@ -85,6 +86,7 @@ async def test_store_killed(tmp_path: Path) -> None:
         await assert_whole(tmp_path, members, load)
 
 
+@slow
 @pytest.mark.parametrize("processes", [1, 2])
 async def test_store_killed_with_supervisor(tmp_path: Path, processes: int) -> None:
     """Store and supervisor die at once, twice: Perch restarts both, and goes on with all that it answered."""

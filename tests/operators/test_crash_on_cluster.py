@@ -16,6 +16,9 @@ from tests.support.people import Member
 from tests.support.servers.holders import LOCKS, server_info, until_free
 from tests.support.servers.load import Load, friends, moved
 from tests.support.servers.processes import perch, until, visiting
+from tests.support.slow import slow
+
+pytestmark = slow
 
 NODES = 6
 

@@ -17,7 +17,10 @@ from tests.support.damage.generated import KINDS
 from tests.support.damage.trial import Outcome, Trial
 from tests.support.damage.village import settle
 from tests.support.people import Member
+from tests.support.slow import slow
 from tests.support.stored import find
+
+pytestmark = slow
 
 VILLAGES = 6  # damages that are tried at a time
 PARTS = 4  # of the key table, for several cores

@@ -21,6 +21,7 @@ from graphql import OperationDefinitionNode, OperationType, parse
 from tests.support.pages import PAGES, ROOT, Block, blocks, name
 from tests.support.people import Member
 from tests.support.servers.processes import PATIENCE, SMALL, perch, visiting
+from tests.support.slow import few
 
 ADDRESS = "http://127.0.0.1:8000"  # which the pages print; the test's server has another port
 UNTIL_STOPPED = ("curl -N", "server.py tail", "server.py serve", "server.py worker")
@@ -142,7 +143,7 @@ class Example:
         return answer
 
 
-@pytest.mark.parametrize("page", EXAMPLES, ids=name)
+@pytest.mark.parametrize("page", few(EXAMPLES), ids=name)
 async def test_examples(page: Path, tmp_path: Path) -> None:
     """Every example of a page works, in the order of the page."""
     async with perch(tmp_path, "serve", "--demo") as running:

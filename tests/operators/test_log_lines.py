@@ -21,7 +21,7 @@ from graphql import GraphQLError, parse
 from serving import logs
 from tests.support.people import Member
 from tests.support.servers import lines
-from tests.support.servers.processes import SERVER
+from tests.support.servers.forking import SERVER
 
 PASSPHRASE = "a pass phrase of somebody"
 UNCAUGHT = """

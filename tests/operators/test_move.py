@@ -26,6 +26,7 @@ from tests.support.servers.cluster import cluster
 from tests.support.servers.load import Load, friends, moved
 from tests.support.servers.moves import CHANGES, equal, failing, fill
 from tests.support.servers.processes import connected, own_store, run, serving, until
+from tests.support.slow import slow
 from tests.support.work import number
 
 FRIENDS, CLIENTS = 4, 4
@@ -115,6 +116,7 @@ async def test_changes_meanwhile(
     assert await equal(source, target)
 
 
+@slow
 @BOTH
 async def test_under_load(tmp_path: Path, sides: tuple[str, str]) -> None:
     """Members post during the move: what was answered is there after the switch, and what was refused can be repeated.

@@ -22,8 +22,11 @@ from store import keys
 from store.settings import Settings
 from tests.support.people import sign_up
 from tests.support.servers.processes import Perch, is_writing, opened, perch, run, until, visiting
+from tests.support.slow import slow
 from tests.support.transport.live import HOME, subscribed
 from tests.support.work import number
+
+pytestmark = slow
 
 SEVERAL = re.compile(r"Perch is running: server and worker, processes (\d+) (\d+), kept by process (\d+)")
 

@@ -17,6 +17,7 @@ from store.settings import Settings
 from tests.support.people import SECRET, Member, sign_up
 from tests.support.servers.load import Load, friends
 from tests.support.servers.processes import perch, redis, run, until, visiting
+from tests.support.slow import slow
 
 VIEWER = "{ viewer { user { login postCount } } }"
 
@@ -53,6 +54,7 @@ async def test_redis_loads_its_data_at_start(tmp_path: Path, capsys: pytest.Capt
         assert "LOADING" in capsys.readouterr().err
 
 
+@slow
 async def test_redis_away_under_load(tmp_path: Path) -> None:
     """While Redis is away every answer is 503 SERVICE_UNAVAILABLE; afterwards all goes on, without a restart."""
     async with redis(tmp_path / "redis") as away, perch(tmp_path, "serve", **away.settings) as running:

@@ -17,16 +17,8 @@ import server
 from serving.arguments import INSTALLED
 from store import keys
 from tests.support.people import Member, sign_up
-from tests.support.servers.processes import (
-    SERVER,
-    is_writing,
-    opened,
-    perch,
-    run,
-    serving,
-    until,
-    visiting,
-)
+from tests.support.servers.forking import SERVER
+from tests.support.servers.processes import is_writing, opened, perch, run, serving, until, visiting
 from tests.support.transport.feeds import following
 from tests.support.transport.live import HOME, subscribed
 from tests.support.work import number

@@ -13,7 +13,8 @@ import pytest
 
 import server
 from tests.support.people import Member, sign_up
-from tests.support.servers.processes import PATIENCE, SERVER, opened, perch, redis, run, until, visiting
+from tests.support.servers.forking import SERVER
+from tests.support.servers.processes import PATIENCE, opened, perch, redis, run, until, visiting
 
 
 async def test_tail(tmp_path: Path) -> None:

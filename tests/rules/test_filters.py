@@ -13,6 +13,7 @@ from resolvers.rules.matching import BoxIndex, Filters, PhraseIndex
 from resolvers.rules.places import Box
 from resolvers.rules.words import phrase_of, words_of
 from store.records.posts import Location
+from tests.support.slow import few
 
 
 @dataclass
@@ -184,7 +185,7 @@ def some_facts(dice: random.Random, scale: float = 1) -> Facts:
 
 
 @pytest.mark.parametrize("scale", [1, 1 / 8, 1 / 512])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", few(range(2)))
 def test_the_index_finds_what_each_filter_passes(seed: int, scale: float) -> None:
     """However filters are added, changed and removed, those found for an event are exactly those that match it."""
     dice = random.Random(seed)

@@ -23,6 +23,9 @@ from store.keys.fields import UserField
 from store.settings import Settings
 from tests.support.people import SECRET
 from tests.support.servers.cluster import PARTITION_SLOTS, Cluster, cluster
+from tests.support.slow import slow
+
+pytestmark = slow
 
 log = logging.getLogger(__name__)
 

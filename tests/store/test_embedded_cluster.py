@@ -29,6 +29,9 @@ from store.settings.declaring import SettingError
 from store.settings.urls import addresses
 from tests.support.servers.cluster import PARTITION_SLOTS
 from tests.support.servers.holders import LOCKS, REPOSITORY, run_after, server_info, supervisor_of, until_free
+from tests.support.slow import slow
+
+pytestmark = slow
 
 # A Perch process: attaches to a cluster, writes a key of some partitions, reports that, and runs until it is killed.
 HOLDER = """

@@ -21,6 +21,9 @@ from tests.support.people import Member, sign_up
 from tests.support.servers.disks import MIB, CannotMount, Disk, small_disk
 from tests.support.servers.holders import REPOSITORY
 from tests.support.servers.processes import until, visiting
+from tests.support.slow import slow
+
+pytestmark = slow
 
 DISK_MIB, LARGE_MIB = 1, 24
 LEAST_MIB = 4  # MIN_FREE_DISK on the larger disk

@@ -13,6 +13,7 @@ from pytest_aiohttp import AiohttpClient
 
 from serving.streaming.frames import BURST_SECONDS, FrameMeter
 from store.client.metering import METER
+from tests.support.slow import few
 from tests.support.transport import clients
 from tests.support.transport.clients import PATIENCE, Connect, Talk, within_patience
 from tests.support.transport.small import PlainServices
@@ -130,7 +131,7 @@ class Taken:
         return False, b""
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", few(range(5)))
 async def test_how_data_is_cut(seed: int) -> None:
     """However the network cuts the data, exactly the allowed frames are taken, of short and long payloads."""
     lot = random.Random(seed)  # noqa: S311  chance that can be repeated, no secret
