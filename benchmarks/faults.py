@@ -33,7 +33,7 @@ from store.client.database import Database
 from store.ids import EPOCH, PARTITIONS
 from store.keys import minted
 from tests.support.people import PASSWORD
-from tests.support.servers import outages, processes, proxies
+from tests.support.servers import forking, outages, processes, proxies
 from tests.support.servers.cluster import cluster, slot
 from tests.support.servers.processes import REDIS, VALKEY, Redis
 
@@ -279,7 +279,7 @@ def main() -> None:
     if unknown := set(asked.faults) - set(NAMES):
         parser.error(f"unknown: {', '.join(unknown)}")
     code = asked.code.resolve()
-    processes.SERVER, proxies.FOLDER = code / "server.py", code / "docs/deployment"
+    forking.SERVER, proxies.FOLDER = code / "server.py", code / "docs/deployment"
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     asyncio.run(report(asked.faults))
 

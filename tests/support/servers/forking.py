@@ -18,12 +18,11 @@ import socket
 import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[3]
-SERVER = ROOT / "server.py"
+SERVER = Path(__file__).parents[3] / "server.py"
 IMPORTED = ("server", "schema", "serving.endpoint", "serving.tables", "serving.metrics.measuring")
 _COPIED = 3  # descriptors of a request: its connection, standard output and standard error
 
@@ -31,16 +30,16 @@ _COPIED = 3  # descriptors of a request: its connection, standard output and sta
 # ---- the process that is copied
 
 
-def main() -> None:
+def main(program: str) -> None:
     """Start what is asked for on standard input, until whoever asks has ended."""
-    sys.path[0] = str(ROOT)
+    sys.path[0] = str(Path(program).parent)
     modules = [importlib.import_module(name) for name in IMPORTED]
     gc.freeze()  # collections in the copies would touch, and so duplicate, every page
     with socket.socket(fileno=os.dup(0)) as asked:
         while descriptors := socket.recv_fds(asked, 1, _COPIED)[1]:
             if not os.fork():
                 asked.close()
-                _keep(modules[0], *descriptors)
+                _keep(modules[0].main, *descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             with contextlib.suppress(ChildProcessError):
@@ -48,13 +47,13 @@ def main() -> None:
                     pass
 
 
-def _keep(server: Any, connection: int, *outputs: int) -> None:
+def _keep(command: Callable[[], int], connection: int, *outputs: int) -> None:
     """Start one command and report its process id, then its exit status. Only the command's process returns."""
     with socket.socket(fileno=connection) as asker:
         request = json.loads(asker.makefile().readline())
         if not (process := os.fork()):
             asker.close()
-            _run(server, request, *outputs)
+            _run(command, request, *outputs)
         for output in outputs:
             os.close(output)
         with contextlib.suppress(OSError):  # whoever asked may have ended
@@ -64,7 +63,7 @@ def _keep(server: Any, connection: int, *outputs: int) -> None:
     os._exit(0)
 
 
-def _run(server: Any, request: dict[str, Any], *outputs: int) -> None:
+def _run(command: Callable[[], int], request: dict[str, Any], *outputs: int) -> None:
     """Be a command of Perch to its end."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     for number, descriptor in enumerate((nothing, *outputs)):
@@ -74,8 +73,8 @@ def _run(server: Any, request: dict[str, Any], *outputs: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(request["environment"])
-    sys.argv = [str(SERVER), *request["arguments"]]
-    sys.exit(server.main())
+    sys.argv = [sys.argv[1], *request["arguments"]]
+    sys.exit(command())
 
 
 # ---- the process that asks
@@ -143,7 +142,7 @@ def _forker() -> socket.socket:
     """Return the connection to this process's copied one, which is started when the first command is."""
     ours, theirs = socket.socketpair()
     with theirs:
-        process = subprocess.Popen([sys.executable, __file__], stdin=theirs.fileno(), stdout=subprocess.PIPE)  # noqa: S603  this file
+        process = subprocess.Popen([sys.executable, __file__, SERVER], stdin=theirs.fileno(), stdout=subprocess.PIPE)  # noqa: S603  this file
 
     def end() -> None:
         ours.close()
@@ -154,4 +153,4 @@ def _forker() -> socket.socket:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -29,7 +29,7 @@ from store.embedded import attach
 from store.settings import Settings
 from tests.support.people import SECRET, Member
 from tests.support.servers import forking
-from tests.support.servers.forking import SERVER, Forked
+from tests.support.servers.forking import Forked
 
 VALKEY = str(get_binary_path())
 REDIS = shutil.which("redis-server") or ""  # Debian 12 has 7.0, the oldest version that Perch supports
@@ -131,7 +131,7 @@ async def perch(
             *within,
             *limited,
             sys.executable,
-            SERVER,
+            forking.SERVER,
             *arguments,
             stdout=PIPE,
             stderr=PIPE,
