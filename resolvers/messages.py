@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Unpack
 
 from resolvers.jobs import dispatch
 from resolvers.operation import attempts, write_limits
@@ -13,7 +13,7 @@ from resolvers.operation.inputs import checked_key, checked_text, input_digest, 
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
 from resolvers.process.errors import Refused, UserErrorCode, no_such, not_allowed, over_limit, refuse
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging, pictures
-from resolvers.reading.paging import NodeEdge, Page
+from resolvers.reading.paging import NodeEdge, Page, PageArguments
 from resolvers.reading.pictures import Picture
 from store import idempotency, kinds
 from store.conversations import messages as conversations
@@ -170,18 +170,11 @@ async def delete_message(context: Context, *, message_id: str) -> DeleteMessageP
     return DeleteMessagePayload(deleted_message_id=message_id, conversation=conversation)
 
 
-class Span(NamedTuple):
-    """The paging arguments of a page of messages."""
-
-    first: int | None
-    after: str | None
-    last: int | None
-    before: str | None
-
-
-async def messages(context: Context, conversation: Conversation, span: Span) -> Page[NodeEdge[Message]]:
+async def messages(
+    context: Context, conversation: Conversation, **arguments: Unpack[PageArguments]
+) -> Page[NodeEdge[Message]]:
     """Return the messages of a conversation since the viewer takes part, newest first."""
-    asked = paging.window(context.settings, "messages", **span._asdict())
+    asked = paging.window(context.settings, "messages", **arguments)
     if messaging.is_outside(conversation):
         return paging.empty()
     key, since = kinds.MESSAGES.key(conversation.id), conversation.since(context.viewer or 0)

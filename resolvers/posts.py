@@ -89,7 +89,9 @@ async def repost(
     try:
         original = await _passable(context, post_id)
     except Refused as refusal:
-        return RepostPayload(repost=await _made_before(context, "repost", key, digest, refusal))
+        made = await _made_before(context, "repost", key, digest, refusal)
+        assert isinstance(made, Repost)
+        return RepostPayload(repost=made)
     draft = Draft(
         author=author,
         text=words,
@@ -103,6 +105,7 @@ async def repost(
         digest=digest,
     )
     made = await _publish(context, draft, "repost")
+    assert isinstance(made, Repost)
     return RepostPayload(repost=made, original=await hydrate.post(context, original.id))
 
 

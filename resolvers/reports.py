@@ -151,19 +151,22 @@ def _resolved() -> Exception:
     return refuse(UserErrorCode.CONFLICT, "reportId: this report is resolved already", "reportId")
 
 
-async def listed(context: Context, state: ReportState, first: int | None, after: str | None) -> Page[NodeEdge[Report]]:
+async def listed(
+    context: Context, state: ReportState | None, first: int | None, after: str | None
+) -> Page[NodeEdge[Report]]:
     """Return the reports in a state; moderators only. Open ones begin with the most reported subject."""
     await context.moderator()
+    wanted = state or ReportState.OPEN
 
     async def rank() -> list[int]:
-        (reply,) = await context.batcher.run([reports.list_command(state)])
+        (reply,) = await context.batcher.run([reports.list_command(wanted)])
         return [int(one) for one in reply]
 
     async def show(entries: Sequence[Entry]) -> list[NodeEdge[Report] | None]:
         found = await moderation.reports(context, [entry.entity for entry in entries])
-        return [NodeEdge("", one, one.id) if one and one.state is state else None for one in found]
+        return [NodeEdge("", one, one.id) if one and one.state is wanted else None for one in found]
 
-    kind = f"reports-{state.value.lower()}"
+    kind = f"reports-{wanted.value.lower()}"
     return await snapshots.page(context, snapshots.Listing(kind, "", rank, show), first, after)
 
 

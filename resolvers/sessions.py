@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from resolvers import credentials
 from resolvers.credentials import EMAIL_MOST, NOTHING, UNKNOWN
 from resolvers.mail import links
@@ -19,10 +21,17 @@ from store.sessions import Session
 NOBODY = 0  # an id that no member has, looked up for an unknown identifier
 
 
-async def sessions(context: Context, who: Claims) -> list[Session]:
+class ViewerSession(Session, frozen=True):
+    """A session of the viewer. The current one is that of the request."""
+
+    is_current: bool = False
+
+
+async def sessions(context: Context, who: Claims) -> list[ViewerSession]:
     """Return the viewer's sessions, newest first."""
     await context.authenticate()
-    return await stored.unexpired(context.db, who.member)
+    found = await stored.unexpired(context.db, who.member)
+    return [ViewerSession(**asdict(session), is_current=session.id == who.session) for session in found]
 
 
 async def log_in(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
+from typing import Unpack
 
 from msgspec import Struct
 
@@ -17,9 +18,8 @@ from resolvers.process.errors import BadUserInput, Unauthenticated
 from resolvers.process.tokens import Claims
 from resolvers.reading import groups, hydrate, paging, ranked_page, timeline_page
 from resolvers.reading.home_edges import HOME, TimelineEdge
-from resolvers.reading.paging import Page
+from resolvers.reading.paging import Page, PageArguments
 from resolvers.reading.promoted_page import promoted
-from resolvers.reading.snapshots import Listing
 from resolvers.reading.timeline_page import Home, Posts
 from store import kinds
 from store.groups.records import Group
@@ -42,27 +42,17 @@ class TimelineOrder(Enum):
     IMPORTANT = "IMPORTANT"
 
 
-class Span(Struct, frozen=True):
-    """The arguments of every timeline."""
-
-    first: int | None = None
-    after: str | None = None
-    last: int | None = None
-    before: str | None = None
-    order: TimelineOrder | None = TimelineOrder.RECENT
-
-
-async def home(context: Context, span: Span) -> Page[TimelineEdge]:
+async def home(context: Context, *, order: TimelineOrder | None, **asked: Unpack[PageArguments]) -> Page[TimelineEdge]:
     """Return a page of the viewer's home timeline; raises Unauthenticated for an anonymous request."""
     if context.viewer is None:
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
-    if span.order is TimelineOrder.IMPORTANT:
+    if order is TimelineOrder.IMPORTANT:
         ranked = Home(context, context.viewer, at_any_place=True)
         newest = ranked_page.newest(context, ranked.ids)
         listing = ranked_page.listing(context, HOME, str(context.viewer), newest, partial(timeline_page.edges, ranked))
-        return await _important(context, listing, span)
-    asked = _window(context, HOME, span)
-    return await promoted(context, asked, timeline_page.page(asked, Home(context, context.viewer)))
+        return await ranked_page.page(context, listing, **asked)
+    window = paging.window(context.settings, HOME, **asked)
+    return await promoted(context, window, timeline_page.page(window, Home(context, context.viewer)))
 
 
 async def mark_home_read(context: Context, *, cursor: str) -> ViewerPayload:
@@ -104,35 +94,39 @@ async def home_unread_count(context: Context, who: Claims) -> int:
     return len(seen) + len(others) - len(own)
 
 
-async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:
+async def profile(context: Context, user: User, **asked: Unpack[PageArguments]) -> Page[TimelineEdge]:
     """Return a page of a member's own posts; an empty page if the viewer does not see them."""
     if not await hydrate.shows_posts(context, user):
-        _window(context, "profile", span)
+        paging.window(context.settings, "profile", **asked)
         return paging.empty()
-    return await _posts(context, "profile", kinds.PROFILE.key(user.id), span, newest=context.load.published(user.id))
+    return await _posts(context, "profile", kinds.PROFILE.key(user.id), asked, newest=context.load.published(user.id))
 
 
-async def public(context: Context, span: Span) -> Page[TimelineEdge]:
+async def public(
+    context: Context, *, order: TimelineOrder | None, **asked: Unpack[PageArguments]
+) -> Page[TimelineEdge]:
     """Return a page of the public timeline: all public posts that it keeps."""
-    return await _read_by_all(context, "public", "", *public_lists(), span)
+    return await _read_by_all(context, "public", "", *public_lists(), order, asked)
 
 
-async def tagged(context: Context, tag: str, span: Span) -> Page[TimelineEdge]:
+async def tagged(
+    context: Context, tag: str, *, order: TimelineOrder | None, **asked: Unpack[PageArguments]
+) -> Page[TimelineEdge]:
     """Return a page of the posts with a hashtag."""
-    return await _read_by_all(context, "hashtag", tag, *hashtag_lists(tag), span)
+    return await _read_by_all(context, "hashtag", tag, *hashtag_lists(tag), order, asked)
 
 
-async def in_group(context: Context, group: Group, span: Span) -> Page[TimelineEdge] | None:
+async def in_group(context: Context, group: Group, **asked: Unpack[PageArguments]) -> Page[TimelineEdge] | None:
     """Return a page of the posts in a group; None where the viewer does not see what is in it."""
-    asked = _window(context, "group", span)
+    window = paging.window(context.settings, "group", **asked)
     if not await groups.is_open(context, group):
         return None
-    return await timeline_page.page(asked, Posts(context, asked.kind, kinds.GROUP_TIMELINE.key(group.id)))
+    return await timeline_page.page(window, Posts(context, window.kind, kinds.GROUP_TIMELINE.key(group.id)))
 
 
-async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEdge]:
+async def mentions(context: Context, who: Claims, **asked: Unpack[PageArguments]) -> Page[TimelineEdge]:
     """Return a page of the posts and comments that mention the viewer."""
-    asked, key = _window(context, "mentions", span), kinds.MENTIONS.key(who.member)
+    window, key = paging.window(context.settings, "mentions", **asked), kinds.MENTIONS.key(who.member)
 
     async def fetch(part: Slice) -> list[Mentioned]:
         (reply,) = await context.batcher.run([read_slice(key, part)])
@@ -152,33 +146,23 @@ async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEd
             for entry in entries
         ]
 
-    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
+    return await paging.page(window, fetch, present, goes_on=paging.beyond(context, key, window))
 
 
 async def _read_by_all(
-    context: Context, kind: str, name: str, key: str, important: str, span: Span
+    context: Context, kind: str, name: str, key: str, important: str, order: TimelineOrder | None, asked: PageArguments
 ) -> Page[TimelineEdge]:
-    if span.order is not TimelineOrder.IMPORTANT:
-        return await _posts(context, kind, key, span)
+    if order is not TimelineOrder.IMPORTANT:
+        return await _posts(context, kind, key, asked)
     best, present = ranked_page.best(context, important), partial(timeline_page.edges, Posts(context, kind, key))
-    return await _important(context, ranked_page.listing(context, kind, name, best, present), span)
-
-
-async def _important(context: Context, listing: Listing[TimelineEdge], span: Span) -> Page[TimelineEdge]:
-    return await ranked_page.page(
-        context, listing, first=span.first, after=span.after, last=span.last, before=span.before
-    )
+    return await ranked_page.page(context, ranked_page.listing(context, kind, name, best, present), **asked)
 
 
 async def _posts(
-    context: Context, kind: str, key: str, span: Span, newest: DataLoader[list[Entry]] | None = None
+    context: Context, kind: str, key: str, asked: PageArguments, newest: DataLoader[list[Entry]] | None = None
 ) -> Page[TimelineEdge]:
-    asked = _window(context, kind, span)
-    return await promoted(context, asked, timeline_page.page(asked, Posts(context, kind, key, newest)))
-
-
-def _window(context: Context, kind: str, span: Span) -> paging.Window:
-    return paging.window(context.settings, kind, first=span.first, after=span.after, last=span.last, before=span.before)
+    window = paging.window(context.settings, kind, **asked)
+    return await promoted(context, window, timeline_page.page(window, Posts(context, kind, key, newest)))
 
 
 class RepostSource(Struct, frozen=True):

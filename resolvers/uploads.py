@@ -99,11 +99,11 @@ def url(context: Context, upload: Upload) -> Secret | None:
     return Secret(f"{context.settings.public_url.rstrip('/')}{PATH}{upload.id}/{token}")
 
 
-def expires_at(settings: Settings, upload: Upload) -> datetime:
+def expires_at(context: Context, upload: Upload) -> datetime:
     """Return when the link stops working; of one whose bytes have arrived, when it is removed unless attached."""
     if upload.state is UploadState.WAITING:
-        return upload.created_at + timedelta(seconds=settings.upload_link_seconds)
-    return upload.created_at + timedelta(hours=settings.unattached_hours)
+        return upload.created_at + timedelta(seconds=context.settings.upload_link_seconds)
+    return upload.created_at + timedelta(hours=context.settings.unattached_hours)
 
 
 def has_expired(upload: Upload, link_seconds: int) -> bool:

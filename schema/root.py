@@ -2,62 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from datetime import UTC, datetime
+from typing import Any
 
 import strawberry
 
-from resolvers import accounts, search, uploads
+from resolvers import accounts, groups, hashtags, moderation, notifications, reports, search, timelines, uploads
+from resolvers.live import group_timeline, home, messages, post_activity, site
+from resolvers.live import uploads as live_uploads
+from resolvers.operation.context import Context
 from resolvers.reading import nodes
 from schema.mutations.mutation import Mutation
-from schema.types import groups as g
-from schema.types import message_events as m
-from schema.types import moderation as r
-from schema.types import notifications as n
-from schema.types import site as w
-from schema.types import streams as s
-from schema.types import timelines as t
-from schema.types import uploads as p
-from schema.types import users as u
-from schema.types import viewer as v
 from schema.types.descriptions import limit
-from schema.types.nodes import Info, Node
+from schema.types.fields import Arguments, argument, query, subscription
+from schema.types.groups import GroupConnection
+from schema.types.message_events import MessageEvent
+from schema.types.moderation import REPORTS, ModerationActConnection, ReportConnection
+from schema.types.nodes import Node
+from schema.types.notifications import NotificationEvent
+from schema.types.paging import PAGE
+from schema.types.site import SAMPLE, STREAM, SiteEvent
+from schema.types.streams import ACTIVE_POST, AFTER_EVENT, LIVE_GROUP, HomeTimelineEvent, PostActivity
+from schema.types.timelines import ORDERED_PAGE, Hashtag, Timeline
+from schema.types.uploads import Upload
+from schema.types.users import User, UserConnection
+from schema.types.viewer import Viewer
+from store.groups.reads import DIRECTORY_SIZE
 from store.moderation.reports import LISTED
 from store.snapshots import SNAPSHOT_SECONDS
 
 __all__ = ["Mutation", "Query", "Subscription"]
 
-Id: TypeAlias = Annotated[strawberry.ID, strawberry.argument(description="The id of the object.")]
-Ids: TypeAlias = Annotated[
-    list[strawberry.ID],
-    strawberry.argument(
-        description=f"The ids of the objects, at most {limit('max_ids')}. More are refused with BAD_USER_INPUT."
-    ),
-]
-Login: TypeAlias = Annotated[str, strawberry.argument(description="A login, in any case.")]
+ID: Arguments = {"global_id": argument(strawberry.ID, "The id of the object.", name="id")}
+IDS: Arguments = {
+    "ids": argument(
+        list[strawberry.ID],
+        f"The ids of the objects, at most {limit('max_ids')}. More are refused with BAD_USER_INPUT.",
+    )
+}
+LOGIN: Arguments = {"login": argument(str, "A login, in any case.")}
+PREFIX: Arguments = {
+    "prefix": argument(
+        str,
+        f"How the login or name begins, 1 to {limit('max_name')} characters, in any case. A leading @ is ignored.",
+    )
+}
+HASHTAG: Arguments = {"name": argument(str, "The tag in any case, with or without the leading #.")}
+TRENDING: Arguments = {
+    "first": argument(int | None, f"How many tags, 1 to {limit('max_page')}. The default is 10.", default=10)
+}
+OWN_UPLOAD: Arguments = {"global_id": argument(strawberry.ID, "The id of an upload of the viewer's.", name="id")}
 
 
-async def _node(info: Info, id: Id) -> Any:  # noqa: A002  the argument's name in the contract
-    return await nodes.node(info.context, id)
+def _viewer(context: Context) -> Any:
+    return context.claims
 
 
-async def _nodes(info: Info, ids: Ids) -> Any:
-    return await nodes.nodes(info.context, ids)
-
-
-def _viewer(info: Info) -> Any:
-    return info.context.claims
-
-
-async def _user(info: Info, login: Login) -> Any:
-    return await accounts.user(info.context, login)
-
-
-async def _is_login_available(info: Info, login: Login) -> bool | None:
-    return await accounts.is_login_available(info.context, login)
-
-
-async def _upload(info: Info, id: Id) -> Any:  # noqa: A002  the argument's name in the contract
-    return await uploads.upload(info.context, id)
+async def _trending(context: Context, first: int | None) -> Any:
+    return await hashtags.trending(context, first, datetime.now(UTC))
 
 
 @strawberry.type(
@@ -65,77 +67,91 @@ async def _upload(info: Info, id: Id) -> Any:  # noqa: A002  the argument's name
     "that is expired, revoked or forged, the request is refused with UNAUTHENTICATED."
 )
 class Query:
-    node = strawberry.field(
-        resolver=_node,
-        graphql_type=Node | None,
-        description="The object with an id. Null where there is none, or the viewer may not see it.",
+    node = query(
+        nodes.node,
+        Node | None,
+        "The object with an id. Null where there is none, or the viewer may not see it.",
+        takes=ID,
+        cached=True,
     )
-    nodes = strawberry.field(
-        resolver=_nodes,
-        graphql_type=list[Node | None],
-        description="The objects with some ids, in the same order. Null where there is none, or the viewer may not see "
-        "it.",
+    nodes = query(
+        nodes.nodes,
+        list[Node | None],
+        "The objects with some ids, in the same order. Null where there is none, or the viewer may not see it.",
+        takes=IDS,
+        cached=True,
     )
-    viewer = strawberry.field(
-        resolver=_viewer,
-        graphql_type=v.Viewer | None,
-        description="The signed-in member. Null for an anonymous request.",
+    viewer = query(_viewer, Viewer | None, "The signed-in member. Null for an anonymous request.")
+    user = query(
+        accounts.user,
+        User | None,
+        "The member who has a login now. Null where there is none, or the viewer may not see them.",
+        takes=LOGIN,
+        cached=True,
     )
-    user = strawberry.field(
-        resolver=_user,
-        graphql_type=u.User | None,
-        description="The member who has a login now. Null where there is none, or the viewer may not see them.",
-    )
-    is_login_available = strawberry.field(
-        resolver=_is_login_available,
-        description="Whether a new member could take a login. False for one that is malformed, taken or still "
+    is_login_available = query(
+        accounts.is_login_available,
+        bool | None,
+        "Whether a new member could take a login. False for one that is malformed, taken or still "
         "reserved. There is no such question for e-mail addresses.",
+        takes=LOGIN,
     )
-    search_users = strawberry.field(
-        resolver=u.beginning_with,
-        graphql_type=u.UserConnection,
-        description=f"Members whose login or name begins with `prefix`: the {search.MOST} most followed, most followed "
+    search_users = query(
+        search.users,
+        UserConnection,
+        f"Members whose login or name begins with `prefix`: the {search.MOST} most followed, most followed "
         f"first. Its cursors work for {SNAPSHOT_SECONDS // 60} minutes.",
+        takes=PREFIX | PAGE,
     )
-    home_timeline = strawberry.field(
-        resolver=t.home,
-        graphql_type=t.Timeline | None,
-        description="The posts of the viewer and of the members whom they follow, and those members' plain reposts. "
+    home_timeline = query(
+        timelines.home,
+        Timeline | None,
+        "The posts of the viewer and of the members whom they follow, and those members' plain reposts. "
         "Without a token it is refused with UNAUTHENTICATED.",
+        takes=ORDERED_PAGE,
+        cached=True,
     )
-    public_timeline = strawberry.field(
-        resolver=t.public,
-        graphql_type=t.Timeline | None,
-        description=f"Every public status and quote, among the newest {limit('public_size')} that are kept.",
+    public_timeline = query(
+        timelines.public,
+        Timeline | None,
+        f"Every public status and quote, among the newest {limit('public_size')} that are kept.",
+        takes=ORDERED_PAGE,
     )
-    hashtag = strawberry.field(
-        resolver=t.hashtag,
-        graphql_type=t.Hashtag | None,
-        description="A hashtag. Null when no post that is kept carries it.",
+    hashtag = query(
+        hashtags.hashtag, Hashtag | None, "A hashtag. Null when no post that is kept carries it.", takes=HASHTAG
     )
-    trending_hashtags = strawberry.field(
-        resolver=t.trending,
-        graphql_type=list[t.Hashtag],
-        description="Hashtags used more in the last six hours than in the week before, the most unusual first.",
+    trending_hashtags = query(
+        _trending,
+        list[Hashtag],
+        "Hashtags used more in the last six hours than in the week before, the most unusual first.",
+        takes=TRENDING,
     )
-    groups = strawberry.field(resolver=g.directory, graphql_type=g.GroupConnection, description=g.DIRECTORY)
-    upload = strawberry.field(
-        resolver=_upload,
-        graphql_type=p.Upload | None,
-        description="An upload of the viewer's, to learn whether its picture is ready. Null for any other id.",
+    groups = query(
+        groups.directory,
+        GroupConnection,
+        f"The directory of public and announcement groups: the {DIRECTORY_SIZE} with most members, largest first.",
+        takes=PAGE,
     )
-    reports = strawberry.field(
-        resolver=r.listed,
-        graphql_type=r.ReportConnection | None,
-        description=f"The reports in a state, {LISTED:,} at most: open ones of the most reported subject first, the "
+    upload = query(
+        uploads.upload,
+        Upload | None,
+        "An upload of the viewer's, to learn whether its picture is ready. Null for any other id.",
+        takes=ID,
+    )
+    reports = query(
+        reports.listed,
+        ReportConnection | None,
+        f"The reports in a state, {LISTED:,} at most: open ones of the most reported subject first, the "
         "others by when they were resolved. Without the role of a moderator it is refused with FORBIDDEN. Its cursors "
         f"work for {SNAPSHOT_SECONDS // 60} minutes.",
+        takes=REPORTS,
     )
-    moderation_log = strawberry.field(
-        resolver=r.log,
-        graphql_type=r.ModerationActConnection | None,
-        description="What moderators, administrators and operators have done, newest first. Without the role of a "
+    moderation_log = query(
+        moderation.moderation_log,
+        ModerationActConnection | None,
+        "What moderators, administrators and operators have done, newest first. Without the role of a "
         "moderator it is refused with FORBIDDEN.",
+        takes=PAGE,
     )
 
 
@@ -145,47 +161,53 @@ class Query:
     "not with the access token."
 )
 class Subscription:
-    home_timeline = strawberry.subscription(
-        resolver=s.home_timeline,
-        graphql_type=s.HomeTimelineEvent,
-        description="The viewer's home timeline as it changes.",
+    home_timeline = subscription(
+        home.home_timeline, HomeTimelineEvent, "The viewer's home timeline as it changes.", takes=AFTER_EVENT
     )
-    notifications = strawberry.subscription(
-        resolver=n.live, graphql_type=n.NotificationEvent, description="The viewer's notifications as they change."
+    notifications = subscription(
+        notifications.live, NotificationEvent, "The viewer's notifications as they change.", takes=AFTER_EVENT
     )
-    messages = strawberry.subscription(
-        resolver=m.live,
-        graphql_type=m.MessageEvent,
-        description="What happens in all conversations of the viewer. Events are kept to resume from while somebody is "
+    messages = subscription(
+        messages.live,
+        MessageEvent,
+        "What happens in all conversations of the viewer. Events are kept to resume from while somebody is "
         f"subscribed and {limit('message_events_seconds')} seconds longer, the newest {limit('message_events_kept')}.",
+        takes=AFTER_EVENT,
     )
-    group_timeline = strawberry.subscription(
-        resolver=s.group_timeline,
-        graphql_type=s.HomeTimelineEvent,
-        description="A group's timeline as it changes. It ends with the error NOT_FOUND when the viewer may no longer "
+    group_timeline = subscription(
+        group_timeline.group_timeline,
+        HomeTimelineEvent,
+        "A group's timeline as it changes. It ends with the error NOT_FOUND when the viewer may no longer "
         "see what is in the group.",
+        takes=LIVE_GROUP,
     )
-    stream = strawberry.subscription(
-        resolver=w.stream,
-        graphql_type=w.SiteEvent,
-        description="Public events of the whole site. Members whom the viewer blocks or mutes, and members who "
+    stream = subscription(
+        site.stream,
+        SiteEvent,
+        "Public events of the whole site. Members whom the viewer blocks or mutes, and members who "
         "block the viewer, are left out.",
+        takes=STREAM,
+        shared=True,
     )
-    sample = strawberry.subscription(
-        resolver=w.sample,
-        graphql_type=w.SiteEvent,
-        description="A steady random share of all public posts and plain reposts. The same post is in or out for "
+    sample = subscription(
+        site.sample,
+        SiteEvent,
+        "A steady random share of all public posts and plain reposts. The same post is in or out for "
         "everyone. Members whom the viewer blocks or mutes, and members who block the viewer, are left out.",
+        takes=SAMPLE,
+        shared=True,
     )
-    upload = strawberry.subscription(
-        resolver=p.live,
-        graphql_type=p.Upload,
-        description="An upload of the viewer's as it is, then each time that its state has changed. It completes when "
+    upload = subscription(
+        live_uploads.upload,
+        Upload,
+        "An upload of the viewer's as it is, then each time that its state has changed. It completes when "
         "the upload is READY or FAILED. It ends with the error NOT_FOUND when the upload is removed.",
+        takes=OWN_UPLOAD,
     )
-    post_activity = strawberry.subscription(
-        resolver=s.post_activity,
-        graphql_type=s.PostActivity,
-        description="The counts of a post as they change. It ends with the error NOT_FOUND when the viewer may not "
+    post_activity = subscription(
+        post_activity.post_activity,
+        PostActivity,
+        "The counts of a post as they change. It ends with the error NOT_FOUND when the viewer may not "
         "see the post any more.",
+        takes=ACTIVE_POST,
     )

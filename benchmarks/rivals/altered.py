@@ -112,9 +112,9 @@ def _remember_pages() -> None:
     pages: dict[int | None, Any] = {}
     read = timelines.home
 
-    async def home(context: Context, span: timelines.Span) -> Any:
+    async def home(context: Context, **asked: Any) -> Any:
         if context.viewer not in pages:
-            pages[context.viewer] = await read(context, span)
+            pages[context.viewer] = await read(context, **asked)
         await context.authenticate()  # everything else that the page needs is cached, and may be used from then on
         return pages[context.viewer]
 

@@ -1,4 +1,4 @@
-"""Payloads of mutations: the result, or user errors. The schema's payload of the same name describes each field."""
+"""Payloads of mutations: the result, or user errors. `schema.types.payloads` describes them to clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from store.pictures.uploads import Upload
 from store.promotions import Promotion
 from store.records.members import User
 from store.records.pictures import Image
-from store.records.posts import Comment, Post
+from store.records.posts import Comment, Post, Repost, Status
 from store.secret import Secret
 
 
@@ -92,13 +92,13 @@ class UploadPayload(Payload, frozen=True, kw_only=True):
 class PostPayload(Payload, frozen=True, kw_only=True):
     """A published status."""
 
-    status: Post | None = None
+    status: Status | None = None
 
 
 class RepostPayload(Payload, frozen=True, kw_only=True):
     """A published repost, and its original."""
 
-    repost: Post | None = None
+    repost: Repost | None = None
     original: Post | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 from msgspec import Struct
 
@@ -37,6 +37,15 @@ class NodeEdge(Struct, Generic[Node], frozen=True):
     @property
     def at(self) -> datetime:
         return instant(self.place)
+
+
+class PageArguments(TypedDict):
+    """The arguments of a list that is read in both directions."""
+
+    first: int | None
+    after: str | None
+    last: int | None
+    before: str | None
 
 
 class PageInfo(Struct, frozen=True):

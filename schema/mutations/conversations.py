@@ -6,8 +6,13 @@ import strawberry
 
 from resolvers import conversations, messages
 from schema.mutations.declaring import mutation
-from schema.types import conversations as c
-from schema.types import payloads as p
+from schema.types.conversations import (
+    ConversationIdInput,
+    DeleteMessageInput,
+    MarkConversationReadInput,
+    SendMessageInput,
+    StartConversationInput,
+)
 from schema.types.descriptions import limit
 
 
@@ -17,8 +22,7 @@ class ConversationMutations:
 
     start_conversation = mutation(
         messages.start_conversation,
-        c.StartConversationInput,
-        p.MessagePayload,
+        StartConversationInput,
         description="Sends a message to the conversation of the viewer and some members, which begins with it if there "
         "is none. Those who had left are in it again. Each of those who are added must allow it with `messagesFrom`. "
         f"A member begins at most {limit('conversations_per_hour')} conversations an hour with members who do not all "
@@ -27,8 +31,7 @@ class ConversationMutations:
     )
     send_message = mutation(
         messages.send_message,
-        c.SendMessageInput,
-        p.MessagePayload,
+        SendMessageInput,
         description="Sends a message. In a conversation of two, the other member must allow it with `messagesFrom`. "
         "It is refused with NOT_ALLOWED where nobody else is left. A member sends at most "
         f"{limit('messages_per_hour')} messages an hour.",
@@ -36,20 +39,17 @@ class ConversationMutations:
     )
     delete_message = mutation(
         messages.delete_message,
-        c.DeleteMessageInput,
-        p.DeleteMessagePayload,
+        DeleteMessageInput,
         description="Deletes a message of the viewer's own, for everybody and for good.",
     )
     mark_conversation_read = mutation(
         conversations.mark_conversation_read,
-        c.MarkConversationReadInput,
-        p.ConversationPayload,
+        MarkConversationReadInput,
         description="Marks messages of a conversation read. Those marked read stay so.",
     )
     leave_conversation = mutation(
         conversations.leave_conversation,
-        c.ConversationIdInput,
-        p.ConversationPayload,
+        ConversationIdInput,
         description="Leaves a conversation, which the viewer then does not see any more. When the last member leaves, "
         "it is deleted.",
     )

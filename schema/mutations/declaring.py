@@ -14,6 +14,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.payloads import Payload
 from resolvers.process.errors import Refused
 from resolvers.reading import hydrate
+from schema.types import payloads
 
 P = ParamSpec("P")
 
@@ -21,22 +22,21 @@ P = ParamSpec("P")
 def mutation(
     act: Callable[Concatenate[Context, P], Awaitable[Payload]],
     takes: Callable[P, object],
-    gives: type,
     *,
     description: str,
     optional: bool = False,
     suspended: bool = False,
     limited: bool = False,
 ) -> Any:
-    """Declare a mutation with input type `takes` and payload type `gives`, resolved by `act`.
+    """Declare a mutation with input type `takes`, resolved by `act`, which returns its payload.
 
     The fields of the input are the arguments of `act`. A refusal becomes `userErrors`. `suspended` allows the mutation
     to suspended members, which is right only where it concerns nothing but their own account. `limited` has the first
     round trip read what the viewer has written in this hour, for a mutation that writes to another partition.
-    Raises TypeError where the result of `act` and `gives` differ in their fields.
+    Raises TypeError where the payload is not described.
     """
     names = [field.name for field in fields(cast("type[Any]", takes))]
-    run, result = cast("Callable[..., Awaitable[Payload]]", act), _result(act, gives)
+    run, (result, gives) = cast("Callable[..., Awaitable[Payload]]", act), _payload(act)
 
     async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
         given = {name: getattr(input, name) for name in names} if input else {}
@@ -52,10 +52,10 @@ def mutation(
 
 
 def mutation_without_input(
-    act: Callable[[Context], Awaitable[Payload]], gives: type, *, description: str, suspended: bool = False
+    act: Callable[[Context], Awaitable[Payload]], *, description: str, suspended: bool = False
 ) -> Any:
     """Declare a mutation that takes nothing; otherwise like `mutation`."""
-    result = _result(act, gives)
+    result, gives = _payload(act)
 
     async def resolve(info: strawberry.Info[Context, None]) -> Any:
         return await _run(act, info.context, result, suspended=suspended)
@@ -84,10 +84,9 @@ def _take(resolve: Any, taken: Any, *, optional: bool) -> None:
         resolve.__defaults__ = None
 
 
-def _result(act: Callable[..., Any], gives: type) -> type[Payload]:
-    """Return the result class of a resolver; raises TypeError where its fields are not those of the payload."""
+def _payload(act: Callable[..., Any]) -> tuple[type[Payload], Any]:
+    """Return the payload of a resolver and its type in the schema; raises TypeError where nothing describes it."""
     result: type[Payload] = get_type_hints(act)["return"]
-    shown, made = {field.name for field in fields(gives)}, set(result.__struct_fields__)
-    if shown != made:
-        raise TypeError(f"{gives.__name__} and what {act.__name__} returns differ in {', '.join(sorted(shown ^ made))}")
-    return result
+    if result not in payloads.TYPES:
+        raise TypeError(f"{result.__name__}, which {act.__name__} returns, has no description in schema.types.payloads")
+    return result, payloads.TYPES[result]

@@ -6,51 +6,49 @@ import strawberry
 
 from resolvers import moderation, reports
 from schema.mutations.declaring import mutation
-from schema.types import group_inputs as g
-from schema.types import moderation_inputs as m
-from schema.types import payloads as p
 from schema.types.descriptions import limit
+from schema.types.moderation_inputs import (
+    HideGroupInput,
+    ReportInput,
+    ResolveReportInput,
+    SetRoleInput,
+    SuspendUserInput,
+)
 
 
 @strawberry.type
 class ModerationMutations:
     report = mutation(
         reports.report,
-        m.ReportInput,
-        p.ReportPayload,
+        ReportInput,
         description="Reports something to the moderators. A member has at most one open report of a subject: another "
         f"is refused with CONFLICT. A member files at most {limit('reports_per_hour')} reports in an hour.",
     )
     resolve_report = mutation(
         reports.resolve_report,
-        m.ResolveReportInput,
-        p.ReportPayload,
+        ResolveReportInput,
         description="Resolves a report, with all open ones of the same subject. Each reporter is notified, and is not "
         "told what was decided. A resolved report is refused with CONFLICT. Moderators only. Nobody resolves a report "
         "of themselves, or acts on a member of an equal or higher role.",
     )
     suspend_user = mutation(
         moderation.suspend_user,
-        m.SuspendUserInput,
-        p.UserPayload,
+        SuspendUserInput,
         description="Suspends a member of a lower role and ends their sessions, or ends a suspension. Moderators only.",
     )
     set_role = mutation(
         moderation.set_role,
-        m.SetRoleInput,
-        p.UserPayload,
+        SetRoleInput,
         description="Gives a role to a member of a lower one. Administrators only.",
     )
     hide_group = mutation(
         moderation.hide_group,
-        m.HideGroupInput,
-        g.GroupPayload,
+        HideGroupInput,
         description="Hides a group: only moderators of the site see what is in it, and only they and its members see "
         "that it exists. Moderators only.",
     )
     unhide_group = mutation(
         moderation.unhide_group,
-        m.HideGroupInput,
-        g.GroupPayload,
+        HideGroupInput,
         description="Shows a hidden group again. Moderators only.",
     )

@@ -22,13 +22,12 @@ from schema.mutations.groups import GroupMutations
 from schema.mutations.mails import MailMutations
 from schema.mutations.moderation import ModerationMutations
 from schema.mutations.pictures import PictureMutations
-from schema.types import account_inputs as i
-from schema.types import notifications as n
-from schema.types import payloads as p
-from schema.types import post_inputs as o
-from schema.types import promotions as a
-from schema.types import timelines as t
+from schema.types.account_inputs import UsersInput
 from schema.types.descriptions import limit
+from schema.types.notifications import MarkNotificationsReadInput
+from schema.types.post_inputs import CommentInput, DeleteCommentInput, PostIdInput, PostInput, RepostInput
+from schema.types.promotions import CreatePromotionInput, EndPromotionInput
+from schema.types.timelines import MarkHomeReadInput
 
 
 @strawberry.type(
@@ -43,170 +42,142 @@ class Mutation(
 ):
     follow = mutation(
         follows.follow,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Follows members at once, or asks private ones. A member follows and asks at most "
         f"{limit('max_following')} others, and {limit('follows_per_hour')} an hour.",
     )
     unfollow = mutation(
         follows.unfollow,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Ends the viewer's follows, and takes back requests.",
     )
     approve_follow_requests = mutation(
         follows.approve_follow_requests,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Approves the requests of members to follow the viewer.",
     )
     reject_follow_requests = mutation(
         follows.reject_follow_requests,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Rejects the requests of members to follow the viewer.",
     )
     remove_followers = mutation(
         follows.remove_followers,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Ends the follows of members to the viewer.",
     )
     block = mutation(
         blocks.block,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Ends any follow in both directions. Neither member sees the other's posts, comments and likes, "
         "and the blocked one does not see the viewer. A member who blocks the viewer can be blocked back: of them, the "
         f"payload has id and login. A member blocks at most {limit('max_blocked')} others.",
     )
     unblock = mutation(
         blocks.unblock,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Ends the viewer's blocks. Follows that they ended stay ended.",
     )
     mute = mutation(
         blocks.mute,
-        i.UsersInput,
-        p.UsersPayload,
+        UsersInput,
         description="Leaves members out of the viewer's timelines, notifications and streams. They are not notified. "
         f"Their messages arrive and count as read. A member mutes at most {limit('max_blocked')} others.",
     )
-    unmute = mutation(blocks.unmute, i.UsersInput, p.UsersPayload, description="Ends the viewer's mutes.")
+    unmute = mutation(blocks.unmute, UsersInput, description="Ends the viewer's mutes.")
 
     post = mutation(
         posts.post,
-        o.PostInput,
-        p.PostPayload,
+        PostInput,
         description="Publishes a status, which may answer a post. A member publishes at most "
         f"{limit('posts_per_hour')} posts an hour, reposts included.",
     )
     repost = mutation(
         posts.repost,
-        o.RepostInput,
-        p.RepostPayload,
+        RepostInput,
         description="Reposts a post, plainly or as a quote. Hidden posts, other members' private posts, and posts in "
         "private groups cannot be reposted. A member has at most one plain repost of a post.",
     )
-    unrepost = mutation(
-        posts.unrepost, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's plain repost of a post."
-    )
+    unrepost = mutation(posts.unrepost, PostIdInput, description="Takes back the viewer's plain repost of a post.")
     delete_post = mutation(
         posts.delete_post,
-        o.PostIdInput,
-        p.DeletePostPayload,
+        PostIdInput,
         description="Deletes a post of the viewer's own, or one in a group that the viewer moderates, everywhere and "
         "for good. Moderators of the site delete any post by a member of a lower role. Its plain reposts disappear "
         "with it, its quotes and replies stay.",
     )
     hide_post = mutation(
         posts.hide_post,
-        o.PostIdInput,
-        p.PostIdPayload,
+        PostIdInput,
         description="Hides a status or quote of the viewer's own. Until it is shown again, only the author and "
         "moderators see it.",
     )
     unhide_post = mutation(
         posts.unhide_post,
-        o.PostIdInput,
-        p.PostIdPayload,
+        PostIdInput,
         description="Shows a hidden post of the viewer's own again.",
     )
     pin_post = mutation(
         pins.pin_post,
-        o.PostIdInput,
-        p.PostIdPayload,
+        PostIdInput,
         description="Pins a status or quote of the viewer's own to their profile, in place of the one pinned before. "
         "A hidden post and a plain repost are refused with NOT_ALLOWED. Deleting the post ends the pin.",
     )
     unpin_post = mutation(
         pins.unpin_post,
-        o.PostIdInput,
-        p.PostIdPayload,
+        PostIdInput,
         description="Unpins a post of the viewer's own. A post that is not pinned changes nothing.",
     )
     like = mutation(
         likes_and_comments.like,
-        o.PostIdInput,
-        p.PostIdPayload,
+        PostIdInput,
         description=f"Likes a post. A member likes at most {limit('likes_per_hour')} posts an hour.",
         limited=True,
     )
-    unlike = mutation(
-        likes_and_comments.unlike, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's like of a post."
-    )
+    unlike = mutation(likes_and_comments.unlike, PostIdInput, description="Takes back the viewer's like of a post.")
     favourite = mutation(
         favourites.favourite,
-        o.PostIdInput,
-        p.PostIdPayload,
+        PostIdInput,
         description="Adds a post to the viewer's favourites, which nobody else sees. A member has at most "
         f"{limit('max_favourites')}.",
     )
     unfavourite = mutation(
         favourites.unfavourite,
-        o.PostIdInput,
-        p.PostIdPayload,
+        PostIdInput,
         description="Removes a post from the viewer's favourites, also one that they may not see any more.",
     )
     comment = mutation(
         likes_and_comments.comment,
-        o.CommentInput,
-        p.CommentPayload,
+        CommentInput,
         description="Comments on a post, or answers a comment on it. A member makes at most "
         f"{limit('comments_per_hour')} comments an hour.",
         limited=True,
     )
     delete_comment = mutation(
         likes_and_comments.delete_comment,
-        o.DeleteCommentInput,
-        p.DeleteCommentPayload,
+        DeleteCommentInput,
         description="Deletes a comment. Only its author, the author of the post, and moderators may do so.",
     )
     mark_notifications_read = mutation(
         notifications.mark_notifications_read,
-        n.MarkNotificationsReadInput,
-        p.ViewerPayload,
+        MarkNotificationsReadInput,
         optional=True,
         description="Marks notifications read. Those marked read stay so.",
     )
 
     mark_home_read = mutation(
         timelines.mark_home_read,
-        t.MarkHomeReadInput,
-        p.ViewerPayload,
+        MarkHomeReadInput,
         description="Marks the home read up to an entry, on all devices of the viewer. The mark never moves down.",
     )
 
     create_promotion = mutation(
         promotions.create_promotion,
-        a.CreatePromotionInput,
-        p.PromotionPayload,
+        CreatePromotionInput,
         description=f"Begins a promotion. Administrators only. At most {limit('max_promotions')} run at one time.",
     )
     end_promotion = mutation(
         promotions.end_promotion,
-        a.EndPromotionInput,
-        p.PromotionPayload,
+        EndPromotionInput,
         description="Ends a promotion at once and for good. Administrators only.",
     )

@@ -10,12 +10,7 @@ import strawberry
 
 from store.settings import Settings
 
-CURSOR = "The place of this entry in the list, for `after` or `before`. It stays right while other entries come and go."
-EDGES = "The entries of this page, each with its cursor."
-NODES = "The entries of this page without their edges."
-PAGE_INFO = "Where this page lies in the list, and whether the list goes on."
 USER_ERRORS = "Why the mutation was refused. Empty when everything was done."
-CREATED_AT = "When it was created."
 POST_ID = "The id of a status or repost. A plain repost acts for its original."
 IDEMPOTENCY_KEY = (
     "1 to 64 characters, the member's own. A retry with the same key and input within a day returns the first result "
@@ -28,16 +23,6 @@ _DEFAULTS: dict[str, Any] = {setting.name: setting.default for setting in fields
 def limit(setting: str) -> str:
     """Return a limit as descriptions state it: a setting's default and its name, as in "500 (`MAX_TEXT`)"."""
     return f"{_DEFAULTS[setting]:,} (`{setting.upper()}`)"
-
-
-def connection(entries: str) -> str:
-    """Return the description of a page of a list, whose entries are named in the plural."""
-    return f"A page of {entries}, as the Relay cursor specification defines it."
-
-
-def edge(entry: str) -> str:
-    """Return the description of an entry of a list."""
-    return f"{entry[0].upper()}{entry[1:]} in a list, with its place there."
 
 
 def enum(kind: EnumMeta, description: str, **values: str) -> Any:

@@ -1,12 +1,10 @@
-"""Inputs and payloads of the mutations of groups."""
+"""Inputs of the mutations of groups."""
 
 from __future__ import annotations
 
 import strawberry
 
-from schema.types.descriptions import IDEMPOTENCY_KEY, USER_ERRORS, limit
-from schema.types.groups import Group
-from schema.types.nodes import UserError
+from schema.types.descriptions import IDEMPOTENCY_KEY, limit
 from store.groups.records import GroupKind, GroupRole
 
 GROUP_ID = "The id of the group."
@@ -48,20 +46,3 @@ class SetGroupRoleInput:
     group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
     user_id: strawberry.ID = strawberry.field(description="The id of the member.")
     role: GroupRole = strawberry.field(description="The new role.")
-
-
-@strawberry.type(description="A group after a change.")
-class GroupPayload:
-    group: Group | None = strawberry.field(
-        description="The group, as it is after the mutation. Null when it was refused. A change of several members may "
-        "be done for some and refused for others."
-    )
-    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
-
-
-@strawberry.type(description="A group that is deleted.")
-class DeleteGroupPayload:
-    deleted_group_id: strawberry.ID | None = strawberry.field(
-        description="The id that the group had. Null when it was refused."
-    )
-    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)

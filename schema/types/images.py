@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import strawberry
 
 from resolvers import images
 from resolvers.rules import links
 from schema.types.descriptions import enum, limit
-from schema.types.nodes import Info, Node, is_a
+from schema.types.fields import argument, computed, field, is_a, resolved
+from schema.types.nodes import Node
 from store.records import pictures as records
 
 ALT = f"What the picture shows, for those who cannot see it, at most {limit('max_alt')} characters."
@@ -24,8 +23,8 @@ ImageSize = enum(
 
 @strawberry.type(description="A point of a picture; 0, 0 is the middle.")
 class FocalPoint:
-    x: float = strawberry.field(description="-1 to 1 from left to right.")
-    y: float = strawberry.field(description="-1 to 1 from bottom to top.")
+    x: float = field("-1 to 1 from left to right.", cached=True)
+    y: float = field("-1 to 1 from bottom to top.", cached=True)
 
 
 @strawberry.input(description="A point of a picture; 0, 0 is the middle.")
@@ -38,34 +37,31 @@ def _focus(root: records.Image) -> FocalPoint | None:
     return None if root.focus_x is None or root.focus_y is None else FocalPoint(x=root.focus_x, y=root.focus_y)
 
 
-Size = Annotated[links.ImageSize, strawberry.argument(description="The form that the link leads to.")]
-
-
-def _url(root: records.Image, info: Info, size: Size = links.ImageSize.LARGE) -> str:
-    return images.url(info.context, root, size)
+SIZE = {"size": argument(links.ImageSize, "The form that the link leads to.", default=links.ImageSize.LARGE)}
 
 
 @strawberry.type(description="A picture, ready to be shown. Members who may not see what it belongs to get no `Image`.")
 class Image(Node):
-    width: int = strawberry.field(description="The width of the large form, in pixels.")
-    height: int = strawberry.field(description="The height of the large form, in pixels.")
-    alt: str = strawberry.field(
-        description="What the picture shows, for those who cannot see it. Empty where the member said nothing."
+    width: int = field("The width of the large form, in pixels.", cached=True)
+    height: int = field("The height of the large form, in pixels.", cached=True)
+    alt: str = field(
+        "What the picture shows, for those who cannot see it. Empty where the member said nothing.", cached=True
     )
-    blurhash: str = strawberry.field(
-        description="A small blurred form to show while the picture loads, see https://blurha.sh."
+    blurhash: str = field("A small blurred form to show while the picture loads, see https://blurha.sh.", cached=True)
+    focus = computed(
+        _focus,
+        FocalPoint | None,
+        "The point that should stay visible when the picture is cropped. Null for the middle.",
+        cached=True,
     )
-    focus = strawberry.field(
-        resolver=_focus,
-        graphql_type=FocalPoint | None,
-        description="The point that should stay visible when the picture is cropped. Null for the middle.",
-    )
-    url = strawberry.field(
-        resolver=_url,
-        graphql_type=str,
-        description="A link that works for 12 to 24 hours and stays the same for 12, so that it can be cached. It ends "
+    url = resolved(
+        images.url,
+        str,
+        "A link that works for 12 to 24 hours and stays the same for 12, so that it can be cached. It ends "
         "at once when what the picture belongs to is deleted or hidden. A path on this server where neither "
         "`MEDIA_URL` nor `PUBLIC_URL` is set.",
+        takes=SIZE,
+        cached=True,
     )
 
     is_type_of = is_a(records.Image)

@@ -1,50 +1,19 @@
-"""Definitions that all types share: nodes, pages, timestamps and user errors."""
+"""Definitions that all types share: nodes, timestamps and user errors."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import strawberry
 from strawberry.types.scalar import ScalarDefinition
 
-from resolvers.operation.context import Context
 from resolvers.process.errors import UserErrorCode
 from resolvers.reading import global_ids
-from resolvers.reading.paging import Page
-from schema.execution.plans import BATCHED, BY_CLASS, Parents
-from schema.types.descriptions import enum, limit
+from schema.types.descriptions import enum
+from schema.types.fields import computed, field
 from store.ids import made_at
-
-Info: TypeAlias = strawberry.Info[Context, None]
-First: TypeAlias = Annotated[
-    int | None, strawberry.argument(description=f"How many entries, 1 to {limit('max_page')}. The default is 20.")
-]
-TimelineFirst: TypeAlias = Annotated[
-    int | None,
-    strawberry.argument(
-        description=f"How many entries forward, 1 to {limit('max_page')}. Without `first` and `last` the page has 20. "
-        "Both together are refused with BAD_USER_INPUT."
-    ),
-]
-Last: TypeAlias = Annotated[
-    int | None,
-    strawberry.argument(
-        description=f"How many entries backward, 1 to {limit('max_page')}: those nearest to `before`, or else to the "
-        "end of the list."
-    ),
-]
-Before: TypeAlias = Annotated[
-    str | None,
-    strawberry.argument(description="A cursor of this list. The page ends before it, or else where the list ends."),
-]
-After: TypeAlias = Annotated[
-    str | None,
-    strawberry.argument(description="A cursor of this list. The page begins after it, or else where the list begins."),
-]
 
 MINUTES_KEPT = 10_000  # cached texts of minutes, enough for a week
 
@@ -55,7 +24,7 @@ enum(
     TOO_LONG="A text has more characters, or a picture more bytes or pixels, than the limit that the message names.",
     INVALID="A value, or an uploaded file, breaks the rule that the message names.",
     TAKEN="Another member has this login or e-mail address, or had it until lately.",
-    WEAK_PASSWORD="The password is too short, too common, or a name of the member.",  # noqa: S106  a description
+    WEAK_PASSWORD="The password is too short, too common, or a name of the member.",
     WRONG_CREDENTIALS="The password or the refresh token is wrong, or no longer valid.",
     NOT_FOUND="There is no such member, post, comment, group, conversation, message, report, notification or promotion "
     "for the viewer.",
@@ -67,7 +36,12 @@ enum(
 )
 
 
-def created_at(root: Any) -> int:
+def created(description: str = "When it was created.") -> Any:
+    """Declare the time of creation, which is in the id."""
+    return computed(_created_at, datetime, description, cached=True, shared=True)
+
+
+def _created_at(root: Any) -> int:
     """Return the time of creation in ms since 1970. It is formatted without making a datetime."""
     return made_at(root.id)
 
@@ -111,78 +85,19 @@ def _global_id(root: Any) -> str:
     description="Anything with an identity. Ids are opaque, unique across all types, and usable with `node`."
 )
 class Node:
-    id = strawberry.field(
-        resolver=_global_id,
-        graphql_type=strawberry.ID,
-        description="The identity of this object. It never changes, and no other object ever gets it.",
-    )
-
-
-@strawberry.type(description="Where a page lies in its list, as the Relay cursor specification defines it.")
-class PageInfo:
-    has_next_page: bool = strawberry.field(description="Whether entries follow after `endCursor`.")
-    has_previous_page: bool = strawberry.field(description="Whether entries lie before `startCursor`.")
-    start_cursor: str | None = strawberry.field(
-        description="The cursor of the first entry read for this page, shown or not. Null when none was read."
-    )
-    end_cursor: str | None = strawberry.field(
-        description="The cursor of the last entry read for this page, shown or not. Pass it as `after` to go on. "
-        "Null when none was read."
+    id = computed(
+        _global_id,
+        strawberry.ID,
+        "The identity of this object. It never changes, and no other object ever gets it.",
+        cached=True,
+        shared=True,
     )
 
 
 @strawberry.type(description="An expected refusal, answered as data.")
 class UserError:
-    code: UserErrorCode = strawberry.field(description="The kind of refusal, for programs.")
-    message: str = strawberry.field(description="The rule that was broken, in English, for people.")
-    field: list[str] | None = strawberry.field(
-        description='The path in the input, such as `["login"]`. Null when the refusal concerns the whole input.'
+    code: UserErrorCode = field("The kind of refusal, for programs.")
+    message: str = field("The rule that was broken, in English, for people.")
+    field: list[str] | None = field(
+        'The path in the input, such as `["login"]`. Null when the refusal concerns the whole input.'
     )
-
-
-def nodes_of(root: Page[Any]) -> list[Any]:
-    """Return the nodes of a page without their edges."""
-    return [edge.node for edge in root.edges]
-
-
-def later(name: str, module: str) -> Any:
-    """Return a lazy reference to a type that is declared further down, or in a module that imports this one."""
-    return Annotated[name, strawberry.lazy(module)]
-
-
-def is_a(*kinds: type) -> Any:
-    """Return the `is_type_of` of a GraphQL type whose values are exactly such records."""
-
-    def is_type_of(_cls: type, value: Any, _info: Any) -> bool:
-        return type(value) in kinds
-
-    setattr(is_type_of, BY_CLASS, True)
-    return classmethod(is_type_of)
-
-
-def batched(resolver: Callable[..., Any], **declared: Any) -> Any:
-    """Declare a field by a resolver of many parents: `resolver(roots, info, **arguments)` returns a value for each.
-
-    The resolver may be asynchronous. An exception among its values is the error of that parent alone. graphql-core
-    calls the same resolver with one parent at a time.
-    """
-
-    def resolve(root: Any, info: Info, **arguments: Any) -> Any:
-        if isinstance(root, Parents):
-            return resolver(root, info, **arguments)
-        values = resolver([root], info, **arguments)
-        return _only_later(values) if inspect.isawaitable(values) else _only(values)
-
-    roots, *others = inspect.signature(resolver).parameters.values()
-    resolve.__signature__ = inspect.Signature([roots.replace(name="root"), *others])  # type: ignore[attr-defined]
-    resolve.__module__ = resolver.__module__  # knows the names in the annotations
-    return strawberry.field(resolver=resolve, metadata={BATCHED: True}, **declared)
-
-
-def _only(values: list[Any]) -> Any:
-    (value,) = values
-    return value  # graphql-core raises it where it is an exception
-
-
-async def _only_later(values: Awaitable[list[Any]]) -> Any:
-    return _only(await values)

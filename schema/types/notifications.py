@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable
-from contextlib import aclosing
-from datetime import datetime
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 import strawberry
 
 from resolvers import notifications
-from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum, limit
+from schema.types.descriptions import enum, limit
+from schema.types.fields import argument, batched, field, is_a, resolved
 from schema.types.groups import Group
-from schema.types.nodes import Info, Node, PageInfo, batched, created_at, is_a, nodes_of
+from schema.types.nodes import Node, created
+from schema.types.paging import connection
 from schema.types.posts import Comment, Post
-from schema.types.streams import Resume, StreamEvent, StreamGap
+from schema.types.streams import StreamEvent, StreamGap
 from schema.types.users import User
 from store import notifications as stored
 
@@ -35,35 +34,7 @@ enum(
     REPORT_RESOLVED="Moderators have resolved a report of the viewer. It says nothing of what was decided.",
 )
 
-
-def _actor(root: stored.Notification, info: Info) -> Awaitable[Any]:
-    return notifications.actor(info.context, root)
-
-
-Actors: TypeAlias = Annotated[
-    int | None,
-    strawberry.argument(description=f"How many members, 1 to {limit('max_page')}. The default is 3."),
-]
-
-
-def _actors(roots: list[stored.Notification], info: Info, first: Actors = 3) -> Awaitable[Any]:
-    return notifications.actors(info.context, roots, first)
-
-
-def _post(root: stored.Notification, info: Info) -> Awaitable[Any]:
-    return notifications.post(info.context, root)
-
-
-def _comment(root: stored.Notification, info: Info) -> Awaitable[Any]:
-    return notifications.comment(info.context, root)
-
-
-def _group(root: stored.Notification, info: Info) -> Awaitable[Any]:
-    return notifications.group(info.context, root)
-
-
-def _is_read(root: stored.Notification, info: Info) -> Awaitable[bool]:
-    return notifications.is_read(info.context, root)
+ACTORS = {"first": argument(int | None, f"How many members, 1 to {limit('max_page')}. The default is 3.", default=3)}
 
 
 @strawberry.type(
@@ -71,57 +42,42 @@ def _is_read(root: stored.Notification, info: Info) -> Awaitable[bool]:
     "it."
 )
 class Notification(Node):
-    kind: stored.NotificationKind = strawberry.field(description="The kind of act.")
-    actor = strawberry.field(
-        resolver=_actor,
-        graphql_type=User | None,
-        description="The member who did it, or the newest of several. Null where the viewer may not see them, and for "
+    kind: stored.NotificationKind = field("The kind of act.")
+    actor = resolved(
+        notifications.actor,
+        User | None,
+        "The member who did it, or the newest of several. Null where the viewer may not see them, and for "
         "REPORT_RESOLVED.",
     )
     actors = batched(
-        _actors,
-        graphql_type=list[User],
-        description=f"The members who did it, newest first, without those whom the viewer does not see. Only LIKE has "
+        notifications.actors,
+        list[User],
+        f"The members who did it, newest first, without those whom the viewer does not see. Only LIKE has "
         f"more than one, of whom the newest {stored.ACTORS_READ} are considered.",
+        takes=ACTORS,
     )
-    actor_count: int = strawberry.field(
-        description="How many members did it, also those whom the viewer does not see. 0 for REPORT_RESOLVED."
-    )
-    post = strawberry.field(
-        resolver=_post,
-        graphql_type=Post | None,
-        description="The post that was liked, reposted or commented on, or that quotes, answers or names the viewer. "
+    actor_count: int = field("How many members did it, also those whom the viewer does not see. 0 for REPORT_RESOLVED.")
+    post = resolved(
+        notifications.post,
+        Post | None,
+        "The post that was liked, reposted or commented on, or that quotes, answers or names the viewer. "
         "For a mention in a comment, the post that it is on. Null for kinds that concern no post.",
     )
-    comment = strawberry.field(
-        resolver=_comment,
-        graphql_type=Comment | None,
-        description="The comment that was written. Null for kinds that concern no comment.",
+    comment = resolved(
+        notifications.comment, Comment | None, "The comment that was written. Null for kinds that concern no comment."
     )
-    group = strawberry.field(
-        resolver=_group,
-        graphql_type=Group | None,
-        description="The group that the viewer was invited to. Null for kinds that concern no group.",
+    group = resolved(
+        notifications.group,
+        Group | None,
+        "The group that the viewer was invited to. Null for kinds that concern no group.",
     )
-    created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
-    is_read = strawberry.field(
-        resolver=_is_read, graphql_type=bool, description="Whether the viewer has marked it read."
-    )
+    created_at = created()
+    is_read = resolved(notifications.is_read, bool, "Whether the viewer has marked it read.")
 
     is_type_of = is_a(stored.Notification)
 
 
-@strawberry.type(description=edge("a notification"))
-class NotificationEdge:
-    cursor: str = strawberry.field(description=CURSOR)
-    node: Notification = strawberry.field(description="The notification.")
-
-
-@strawberry.type(description=connection("notifications"))
-class NotificationConnection:
-    edges: list[NotificationEdge] = strawberry.field(description=EDGES)
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Notification], description=NODES)
-    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
+NotificationConnection = connection(Notification, "a notification", "notifications")
 
 
 @strawberry.input(description="Which notifications to mark read.")
@@ -138,16 +94,16 @@ UNREAD_COUNT = (
 
 @strawberry.type(description="The viewer has a new notification.")
 class NotificationReceived(StreamEvent):
-    notification: Notification = strawberry.field(description="The notification.")
-    unread_count: int = strawberry.field(description=UNREAD_COUNT)
+    notification: Notification = field("The notification.")
+    unread_count: int = field(UNREAD_COUNT)
 
     is_type_of = is_a(notifications.NotificationReceived)
 
 
 @strawberry.type(description="The act of a notification was undone, so the notification is gone.")
 class NotificationWithdrawn(StreamEvent):
-    notification_id: strawberry.ID = strawberry.field(description="The id of the notification.")
-    unread_count: int = strawberry.field(description=UNREAD_COUNT)
+    notification_id: strawberry.ID = field("The id of the notification.")
+    unread_count: int = field(UNREAD_COUNT)
 
     is_type_of = is_a(notifications.NotificationWithdrawn)
 
@@ -156,9 +112,3 @@ NotificationEvent = Annotated[
     NotificationReceived | NotificationWithdrawn | StreamGap,
     strawberry.union("NotificationEvent", description="A change in the viewer's notifications."),
 ]
-
-
-async def live(info: Info, after: Resume = None) -> AsyncGenerator[Any, None]:
-    async with aclosing(notifications.live(info.context, after)) as events:
-        async for event in events:
-            yield event

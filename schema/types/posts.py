@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from datetime import datetime
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import strawberry
 
 from resolvers import favourites, likes_and_comments, posts, replies
+from resolvers.operation.context import Context
 from resolvers.reading import groups, hydrate
-from resolvers.reading.paging import NodeEdge
-from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, limit
+from schema.types.descriptions import limit
+from schema.types.fields import attribute_of_each, batched, field, is_a, later, resolved
 from schema.types.images import Image
 from schema.types.locations import Location
-from schema.types.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
+from schema.types.nodes import Node, created
+from schema.types.paging import PAGE, connection, since
 from schema.types.users import User
 from store.records import posts as records
 
@@ -26,171 +27,105 @@ REPOST_COUNT = "How many plain reposts it has, the same for every viewer. Quotes
 TIMELINES = "schema.types.timelines"  # has the connections of posts, and imports this module
 
 
-def _author(roots: list[records.Post | records.Comment], info: Info) -> Awaitable[Any]:
-    return hydrate.users(info.context, [root.author for root in roots])
-
-
-def _mentions(roots: list[records.Post], info: Info) -> Awaitable[Any]:
-    return posts.mentioned(info.context, roots)
-
-
-async def _like_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.like_count for shown in await posts.targets(info.context, roots)]
-
-
-async def _repost_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.repost_count for shown in await posts.targets(info.context, roots)]
-
-
-async def _quote_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.quote_count for shown in await posts.targets(info.context, roots)]
-
-
-async def _comment_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.comment_count for shown in await posts.targets(info.context, roots)]
-
-
-async def _reply_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.reply_count for shown in await posts.targets(info.context, roots)]
-
-
-def _viewer_has_liked(roots: list[records.Post], info: Info) -> Awaitable[list[bool]]:
-    return posts.viewer_has_liked(info.context, roots)
-
-
-def _viewer_has_reposted(roots: list[records.Post], info: Info) -> Awaitable[list[bool]]:
-    return posts.viewer_has_reposted(info.context, roots)
-
-
-def _viewer_has_favourited(roots: list[records.Post], info: Info) -> Awaitable[list[bool]]:
-    return favourites.viewer_has_favourited(info.context, roots)
-
-
-def _liked_by(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return likes_and_comments.liked_by(info.context, root, first, after)
-
-
-def _reposts(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return posts.reposts(info.context, root, first, after)
-
-
-def _quotes(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return posts.quotes(info.context, root, first, after)
-
-
-def _comments(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return likes_and_comments.comments(info.context, root, first, after)
-
-
-def _replies(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return replies.replies(info.context, root, first, after)
+def _authors(context: Context, found: Sequence[records.Post | records.Comment]) -> Awaitable[Any]:
+    return hydrate.users(context, [one.author for one in found])
 
 
 @strawberry.interface(description="A post of a member: a `Status`, or a `Repost` of a post.")
 class Post(Node):
-    author = batched(_author, graphql_type=User, description="The member who published it.")
-    text: str = strawberry.field(
-        description=f"At most {limit('max_text')} characters in NFC. Empty for a plain repost, and perhaps for "
-        "a post with pictures."
+    author = batched(_authors, User, "The member who published it.", cached=True, shared=True)
+    text: str = field(
+        f"At most {limit('max_text')} characters in NFC. Empty for a plain repost, and perhaps for "
+        "a post with pictures.",
+        cached=True,
+        shared=True,
     )
     mentions = batched(
-        _mentions,
-        graphql_type=list[User],
-        description="Members whom the text names with @login, in order of appearance, repeated as often as in the "
+        posts.mentioned,
+        list[User],
+        "Members whom the text names with @login, in order of appearance, repeated as often as in the "
         "text. Members whom the viewer may not see are left out.",
+        cached=True,
+        shared=True,
     )
-    hashtags: list[str] = strawberry.field(
-        description="Lower-cased, without the leading #, in order of appearance, repeated as often as in the text."
+    hashtags: list[str] = field(
+        "Lower-cased, without the leading #, in order of appearance, repeated as often as in the text.",
+        cached=True,
+        shared=True,
     )
-    images: list[Image] = strawberry.field(
-        description="Its pictures, at most four, in the order that its author gave them."
-    )
-    created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
-    like_count: int = strawberry.field(description=LIKE_COUNT)
-    repost_count: int = strawberry.field(description=REPOST_COUNT)
-    quote_count: int = strawberry.field(description=QUOTE_COUNT)
-    comment_count: int = strawberry.field(description=COMMENT_COUNT)
-    reply_count: int = strawberry.field(description=REPLY_COUNT)
-    is_hidden: bool = strawberry.field(
-        description="Whether its author has hidden it. Until it is shown again, only the author and moderators see it."
+    images: list[Image] = field("Its pictures, at most four, in the order that its author gave them.", cached=True)
+    created_at = created()
+    like_count: int = field(LIKE_COUNT, cached=True, shared=True)
+    repost_count: int = field(REPOST_COUNT, cached=True, shared=True)
+    quote_count: int = field(QUOTE_COUNT, cached=True, shared=True)
+    comment_count: int = field(COMMENT_COUNT, cached=True, shared=True)
+    reply_count: int = field(REPLY_COUNT, cached=True, shared=True)
+    is_hidden: bool = field(
+        "Whether its author has hidden it. Until it is shown again, only the author and moderators see it.",
+        cached=True,
+        shared=True,
     )
     viewer_has_liked = batched(
-        _viewer_has_liked, graphql_type=bool, description="Whether the viewer likes it. False for an anonymous request."
+        posts.viewer_has_liked, bool, "Whether the viewer likes it. False for an anonymous request.", cached=True
     )
     viewer_has_reposted = batched(
-        _viewer_has_reposted,
-        graphql_type=bool,
-        description="Whether the viewer has reposted it plainly. False for an anonymous request.",
+        posts.viewer_has_reposted,
+        bool,
+        "Whether the viewer has reposted it plainly. False for an anonymous request.",
+        cached=True,
     )
     viewer_has_favourited = batched(
-        _viewer_has_favourited,
-        graphql_type=bool,
-        description="Whether it is among the viewer's favourites. False for an anonymous request.",
+        favourites.viewer_has_favourited,
+        bool,
+        "Whether it is among the viewer's favourites. False for an anonymous request.",
+        cached=True,
     )
-    liked_by = strawberry.field(
-        resolver=_liked_by,
-        graphql_type=later("LikeConnection", __name__),
-        description="Members who like it, newest like first.",
+    liked_by = resolved(
+        likes_and_comments.liked_by,
+        later("LikeConnection", __name__),
+        "Members who like it, newest like first.",
+        takes=PAGE,
     )
-    reposts = strawberry.field(
-        resolver=_reposts,
-        graphql_type=later("RepostConnection", __name__),
-        description="Its plain reposts, newest first.",
+    reposts = resolved(
+        posts.reposts, later("RepostConnection", __name__), "Its plain reposts, newest first.", takes=PAGE
     )
-    quotes = strawberry.field(
-        resolver=_quotes, graphql_type=later("RepostConnection", __name__), description="Its quotes, newest first."
+    quotes = resolved(posts.quotes, later("RepostConnection", __name__), "Its quotes, newest first.", takes=PAGE)
+    comments = resolved(
+        likes_and_comments.comments,
+        later("CommentConnection", __name__),
+        "The comments on it, newest first.",
+        takes=PAGE,
     )
-    comments = strawberry.field(
-        resolver=_comments,
-        graphql_type=later("CommentConnection", __name__),
-        description="The comments on it, newest first.",
-    )
-    replies = strawberry.field(
-        resolver=_replies, graphql_type=later("PostConnection", TIMELINES), description="Direct replies, oldest first."
-    )
-
-
-def _in_reply_to(root: records.Status, info: Info) -> Awaitable[Any]:
-    return replies.in_reply_to(info.context, root)
-
-
-def _conversation(root: records.Status, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return replies.conversation(info.context, root, first, after)
-
-
-def _group(roots: list[records.Status], info: Info) -> Awaitable[Any]:
-    return groups.of_posts(info.context, roots)
+    replies = resolved(replies.replies, later("PostConnection", TIMELINES), "Direct replies, oldest first.", takes=PAGE)
 
 
 @strawberry.type(description="A post in a member's own words.")
 class Status(Post):
-    in_reply_to = strawberry.field(
-        resolver=_in_reply_to,
-        graphql_type=Post | None,
-        description="The post this one answers. Null when it answers none, or one that is gone or that the viewer may "
-        "not see.",
+    in_reply_to = resolved(
+        replies.in_reply_to,
+        Post | None,
+        "The post this one answers. Null when it answers none, or one that is gone or that the viewer may not see.",
+        cached=True,
     )
-    conversation = strawberry.field(
-        resolver=_conversation,
-        graphql_type=later("PostConnection", TIMELINES),
-        description="The whole conversation that this status belongs to, oldest first, from its root down.",
+    conversation = resolved(
+        replies.conversation,
+        later("PostConnection", TIMELINES),
+        "The whole conversation that this status belongs to, oldest first, from its root down.",
+        takes=PAGE,
     )
-    location: Location | None = strawberry.field(
-        description="Where it was posted, as the author says. Null when the author did not say."
+    location: Location | None = field(
+        "Where it was posted, as the author says. Null when the author did not say.", cached=True, shared=True
     )
 
     group = batched(
-        _group,
-        graphql_type=later("Group", "schema.types.groups") | None,
-        description="The group it was posted in. Such a post is in that group's timeline and its author's profile, for "
+        groups.of_posts,
+        later("Group", "schema.types.groups") | None,
+        "The group it was posted in. Such a post is in that group's timeline and its author's profile, for "
         "those who may see what is in the group. Null for others.",
+        cached=True,
     )
 
     is_type_of = is_a(records.Status)
-
-
-def _original(roots: list[records.Repost], info: Info) -> Awaitable[Any]:
-    return posts.originals(info.context, roots)
 
 
 @strawberry.type(
@@ -199,57 +134,37 @@ def _original(roots: list[records.Repost], info: Info) -> Awaitable[Any]:
     "repost apply to its original. It shows the original's counts and lists, and disappears with the original."
 )
 class Repost(Post):
-    like_count = batched(_like_count, graphql_type=int, description=LIKE_COUNT)
-    repost_count = batched(_repost_count, graphql_type=int, description=REPOST_COUNT)
-    quote_count = batched(_quote_count, graphql_type=int, description=QUOTE_COUNT)
-    comment_count = batched(_comment_count, graphql_type=int, description=COMMENT_COUNT)
-    reply_count = batched(_reply_count, graphql_type=int, description=REPLY_COUNT)
+    like_count = batched(attribute_of_each(posts.targets, "like_count"), int, LIKE_COUNT, cached=True, shared=True)
+    repost_count = batched(
+        attribute_of_each(posts.targets, "repost_count"), int, REPOST_COUNT, cached=True, shared=True
+    )
+    quote_count = batched(attribute_of_each(posts.targets, "quote_count"), int, QUOTE_COUNT, cached=True, shared=True)
+    comment_count = batched(
+        attribute_of_each(posts.targets, "comment_count"), int, COMMENT_COUNT, cached=True, shared=True
+    )
+    reply_count = batched(attribute_of_each(posts.targets, "reply_count"), int, REPLY_COUNT, cached=True, shared=True)
     original = batched(
-        _original,
-        graphql_type=Post | None,
-        description="The reposted post. Null once it is deleted, and where the viewer may not see it.",
+        posts.originals,
+        Post | None,
+        "The reposted post. Null once it is deleted, and where the viewer may not see it.",
+        cached=True,
+        shared=True,
     )
 
     is_type_of = is_a(records.Repost)
 
 
-@strawberry.type(description=edge("a repost"))
-class RepostEdge:
-    cursor: str = strawberry.field(description=CURSOR)
-    node: Repost = strawberry.field(description="The repost.")
+RepostConnection = connection(Repost, "a repost", "reposts")
 
 
-@strawberry.type(description=connection("reposts"))
-class RepostConnection:
-    edges: list[RepostEdge] = strawberry.field(description=EDGES)
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Repost], description=NODES)
-    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
-
-
-def _at(root: NodeEdge[Any]) -> datetime:
-    return root.at
-
-
-@strawberry.type(description=edge("a member who likes a post"))
-class LikeEdge:
-    cursor: str = strawberry.field(description=CURSOR)
-    node: User = strawberry.field(description="The member who likes the post.")
-    liked_at = strawberry.field(resolver=_at, description="When the like was given.")
-
-
-@strawberry.type(description=connection("likes"))
-class LikeConnection:
-    edges: list[LikeEdge] = strawberry.field(description=EDGES)
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[User], description=NODES)
-    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
-
-
-def _comment_post(root: records.Comment, info: Info) -> Awaitable[Any]:
-    return likes_and_comments.comment_post(info.context, root)
-
-
-def _comment_answered(root: records.Comment, info: Info) -> Awaitable[Any]:
-    return likes_and_comments.comment_answered(info.context, root)
+LikeConnection = connection(
+    User,
+    "a member who likes a post",
+    "likes",
+    name="Like",
+    node_is="The member who likes the post.",
+    liked_at=since("When the like was given."),
+)
 
 
 @strawberry.type(
@@ -257,32 +172,22 @@ def _comment_answered(root: records.Comment, info: Info) -> Awaitable[Any]:
     "and so does the suspension of its author."
 )
 class Comment(Node):
-    author = batched(_author, graphql_type=User, description="The member who wrote it.")
-    text: str = strawberry.field(description=f"1 to {limit('max_text')} characters in NFC.")
-    created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
-    post = strawberry.field(
-        resolver=_comment_post,
-        graphql_type=Post | None,
-        description="The post that it is on. Null where the viewer may not see that post.",
+    author = batched(_authors, User, "The member who wrote it.", cached=True)
+    text: str = field(f"1 to {limit('max_text')} characters in NFC.", cached=True)
+    created_at = created()
+    post = resolved(
+        likes_and_comments.comment_post,
+        Post | None,
+        "The post that it is on. Null where the viewer may not see that post.",
     )
-    reply_to = strawberry.field(
-        resolver=_comment_answered,
-        graphql_type=later("Comment", __name__) | None,
-        description="The comment on the same post that this one answers. Null when it answers none, or one that is "
+    reply_to = resolved(
+        likes_and_comments.comment_answered,
+        later("Comment", __name__) | None,
+        "The comment on the same post that this one answers. Null when it answers none, or one that is "
         "gone or that the viewer may not see.",
     )
 
     is_type_of = is_a(records.Comment)
 
 
-@strawberry.type(description=edge("a comment"))
-class CommentEdge:
-    cursor: str = strawberry.field(description=CURSOR)
-    node: Comment = strawberry.field(description="The comment.")
-
-
-@strawberry.type(description=connection("comments"))
-class CommentConnection:
-    edges: list[CommentEdge] = strawberry.field(description=EDGES)
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Comment], description=NODES)
-    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
+CommentConnection = connection(Comment, "a comment", "comments")

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 
 import strawberry
 
+from resolvers.operation.context import Context
 from resolvers.promotions import TITLE_MOST, URL_MOST
 from resolvers.reading import hydrate, promoted_page
 from schema.types.descriptions import limit
-from schema.types.nodes import Info, Node, is_a
+from schema.types.fields import field, is_a, resolved
+from schema.types.nodes import Node
 from schema.types.posts import Status
 from schema.types.users import User
 from store import promotions
@@ -23,9 +25,9 @@ URL = f"The http or https address that it leads to, at most {URL_MOST:,} charact
 
 @strawberry.type(description="A sponsor's own title, text and link, for a promotion of neither a status nor a member.")
 class Advertisement:
-    title: str = strawberry.field(description=TITLE)
-    text: str = strawberry.field(description=TEXT)
-    url: str = strawberry.field(description=URL)
+    title: str = field(TITLE)
+    text: str = field(TEXT)
+    url: str = field(URL)
 
     is_type_of = is_a(promotions.Advertisement)
 
@@ -35,12 +37,8 @@ PromotionSubject = Annotated[
 ]
 
 
-def _sponsor(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
-    return hydrate.user(info.context, root.sponsor)
-
-
-def _subject(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
-    return promoted_page.subject(info.context, root)
+def _sponsor(context: Context, promotion: promotions.Promotion) -> Awaitable[Any]:
+    return hydrate.user(context, promotion.sponsor)
 
 
 @strawberry.type(
@@ -49,15 +47,11 @@ def _subject(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
     "counts within `first` and `last`."
 )
 class Promotion(Node):
-    sponsor = strawberry.field(
-        resolver=_sponsor,
-        graphql_type=User | None,
-        description="The member who pays. Null where the viewer may not see them.",
-    )
-    subject = strawberry.field(
-        resolver=_subject,
-        graphql_type=PromotionSubject | None,
-        description="The promoted status, member or advertisement. Null where the viewer may not see it.",
+    sponsor = resolved(_sponsor, User | None, "The member who pays. Null where the viewer may not see them.")
+    subject = resolved(
+        promoted_page.subject,
+        PromotionSubject | None,
+        "The promoted status, member or advertisement. Null where the viewer may not see it.",
     )
 
     is_type_of = is_a(promotions.Promotion)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 import strawberry
 
-from resolvers.live import announcements, site
+from resolvers.live import announcements
 from resolvers.process.stream_filters import StreamEventKind
 from resolvers.rules import filters
 from schema.types.descriptions import enum
-from schema.types.nodes import Info, is_a
+from schema.types.fields import argument, field, is_a
 from schema.types.posts import Post
-from schema.types.streams import Resume, StreamEvent, StreamGap
+from schema.types.streams import AFTER_EVENT, StreamEvent, StreamGap
 from schema.types.users import User
 
 enum(
@@ -29,7 +27,7 @@ enum(
 
 @strawberry.type(description="A public post was published, or is shown again.")
 class PostCreated(StreamEvent):
-    post: Post = strawberry.field(description="The post.")
+    post: Post = field("The post.", shared=True)
 
     is_type_of = is_a(announcements.PostCreated)
 
@@ -39,24 +37,24 @@ class PostCreated(StreamEvent):
     "have reached."
 )
 class PostDeleted(StreamEvent):
-    post_id: strawberry.ID = strawberry.field(description="The id of the post.")
-    author_id: strawberry.ID = strawberry.field(description="The id of the member who published it.")
+    post_id: strawberry.ID = field("The id of the post.", shared=True)
+    author_id: strawberry.ID = field("The id of the member who published it.", shared=True)
 
     is_type_of = is_a(announcements.PostDeleted)
 
 
 @strawberry.type(description="A member began to follow another one. Neither is private.")
 class UserFollowed(StreamEvent):
-    follower: User = strawberry.field(description="The member who follows.")
-    followed: User = strawberry.field(description="The member who is followed.")
+    follower: User = field("The member who follows.", shared=True)
+    followed: User = field("The member who is followed.", shared=True)
 
     is_type_of = is_a(announcements.UserFollowed)
 
 
 @strawberry.type(description="A member ended a follow. Neither is private.")
 class UserUnfollowed(StreamEvent):
-    follower: User = strawberry.field(description="The member who followed.")
-    unfollowed: User = strawberry.field(description="The member who was followed.")
+    follower: User = field("The member who followed.", shared=True)
+    unfollowed: User = field("The member who was followed.", shared=True)
 
     is_type_of = is_a(announcements.UserUnfollowed)
 
@@ -95,30 +93,18 @@ class StreamFilter:
     )
 
 
-Wanted: TypeAlias = Annotated[
-    StreamFilter | None, strawberry.argument(description="Only events that match it. Without it, all events come.")
-]
-Kinds: TypeAlias = Annotated[
-    list[StreamEventKind] | None,
-    strawberry.argument(description="Only events of these kinds, at least one. Without it, events of all kinds come."),
-]
-Percent: TypeAlias = Annotated[
-    int, strawberry.argument(description="The share of all public posts, 1 to 100 percent. The default is 1.")
-]
-
-
-async def stream(
-    info: Info,
-    filter: Wanted = None,  # noqa: A002  the argument's name in the contract
-    kinds: Kinds = None,
-    after: Resume = None,
-) -> AsyncGenerator[Any, None]:
-    async with aclosing(site.stream(info.context, filter, kinds, after)) as events:
-        async for event in events:
-            yield event
-
-
-async def sample(info: Info, percent: Percent = 1, after: Resume = None) -> AsyncGenerator[Any, None]:
-    async with aclosing(site.sample(info.context, percent, after)) as events:
-        async for event in events:
-            yield event
+STREAM = {
+    "wanted": argument(
+        StreamFilter | None, "Only events that match it. Without it, all events come.", default=None, name="filter"
+    ),
+    "kinds": argument(
+        list[StreamEventKind] | None,
+        "Only events of these kinds, at least one. Without it, events of all kinds come.",
+        default=None,
+    ),
+    **AFTER_EVENT,
+}
+SAMPLE = {
+    "percent": argument(int, "The share of all public posts, 1 to 100 percent. The default is 1.", default=1),
+    **AFTER_EVENT,
+}

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from datetime import datetime
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 import strawberry
 
 from resolvers.live import cursors, home
-from resolvers.live import group_timeline as groups
-from resolvers.live import post_activity as activity
 from schema.types.descriptions import limit
-from schema.types.nodes import Info, is_a
+from schema.types.fields import Arguments, argument, field, is_a
 from schema.types.posts import COMMENT_COUNT, LIKE_COUNT, QUOTE_COUNT, REPLY_COUNT, REPOST_COUNT, Post
 from schema.types.timelines import TimelineEdge
 
@@ -23,8 +19,8 @@ from schema.types.timelines import TimelineEdge
     "order."
 )
 class StreamEvent:
-    cursor: str = strawberry.field(description="Pass it as `after` to go on from here without a gap.")
-    at: datetime = strawberry.field(description="When it happened. For a gap, when the loss was noticed.")
+    cursor: str = field("Pass it as `after` to go on from here without a gap.", shared=True)
+    at: datetime = field("When it happened. For a gap, when the loss was noticed.", shared=True)
 
 
 @strawberry.type(
@@ -41,14 +37,14 @@ class StreamGap(StreamEvent):
     "The client moves that entry if the cursor is another one, as after a repost that lifts the post."
 )
 class TimelineEntryPut(StreamEvent):
-    edge: TimelineEdge = strawberry.field(description="The entry as it is now. Its cursor says where it is listed.")
+    edge: TimelineEdge = field("The entry as it is now. Its cursor says where it is listed.")
 
     is_type_of = is_a(home.TimelineEntryPut)
 
 
 @strawberry.type(description="An entry left the timeline. The client may not have had it.")
 class TimelineEntryRemoved(StreamEvent):
-    node_id: strawberry.ID = strawberry.field(description="The id of the post that left.")
+    node_id: strawberry.ID = field("The id of the post that left.")
 
     is_type_of = is_a(home.TimelineEntryRemoved)
 
@@ -61,44 +57,27 @@ HomeTimelineEvent = Annotated[
 
 @strawberry.type(description="The counts of a post after a change. A slow client gets the latest counts only.")
 class PostActivity:
-    post: Post = strawberry.field(description="The post. For a plain repost, its original.")
-    like_count: int = strawberry.field(description=LIKE_COUNT)
-    repost_count: int = strawberry.field(description=REPOST_COUNT)
-    quote_count: int = strawberry.field(description=QUOTE_COUNT)
-    comment_count: int = strawberry.field(description=COMMENT_COUNT)
-    reply_count: int = strawberry.field(description=REPLY_COUNT)
+    post: Post = field("The post. For a plain repost, its original.")
+    like_count: int = field(LIKE_COUNT)
+    repost_count: int = field(REPOST_COUNT)
+    quote_count: int = field(QUOTE_COUNT)
+    comment_count: int = field(COMMENT_COUNT)
+    reply_count: int = field(REPLY_COUNT)
 
 
-Resume: TypeAlias = Annotated[
-    str | None,
-    strawberry.argument(
-        description="The cursor of an event of this subscription, to go on after it. Without it, only new events come."
-    ),
-]
-ActivePost: TypeAlias = Annotated[
-    strawberry.ID,
-    strawberry.argument(description="The id of a post that the viewer may see. A plain repost acts for its original."),
-]
-
-
-async def home_timeline(info: Info, after: Resume = None) -> AsyncGenerator[Any, None]:
-    async with aclosing(home.home_timeline(info.context, after)) as events:
-        async for event in events:
-            yield event
-
-
-LiveGroup: TypeAlias = Annotated[
-    strawberry.ID, strawberry.argument(description="The id of a group. The viewer may see what is in it.")
-]
-
-
-async def group_timeline(info: Info, group_id: LiveGroup, after: Resume = None) -> AsyncGenerator[Any, None]:
-    async with aclosing(groups.group_timeline(info.context, group_id, after)) as events:
-        async for event in events:
-            yield event
-
-
-async def post_activity(info: Info, post_id: ActivePost) -> AsyncGenerator[Any, None]:
-    async with aclosing(activity.post_activity(info.context, post_id)) as events:
-        async for event in events:
-            yield event
+AFTER_EVENT: Arguments = {
+    "after": argument(
+        str | None,
+        "The cursor of an event of this subscription, to go on after it. Without it, only new events come.",
+        default=None,
+    )
+}
+LIVE_GROUP: Arguments = {
+    "group_id": argument(strawberry.ID, "The id of a group. The viewer may see what is in it."),
+    **AFTER_EVENT,
+}
+ACTIVE_POST: Arguments = {
+    "post_id": argument(
+        strawberry.ID, "The id of a post that the viewer may see. A plain repost acts for its original."
+    )
+}

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from datetime import UTC, datetime
-from typing import Annotated, Any, TypeAlias
+from datetime import datetime
+from typing import Annotated, Any
 
 import strawberry
 
 from resolvers import hashtags, timelines
+from resolvers.operation.context import Context
 from resolvers.reading.home_edges import TimelineEdge as Entry
-from schema.types.descriptions import CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum, limit
-from schema.types.nodes import After, Before, Info, Last, PageInfo, TimelineFirst, batched, nodes_of
+from schema.types.descriptions import enum, limit
+from schema.types.fields import Arguments, argument, batched, computed, field, resolved
+from schema.types.paging import CURSOR, PAGE_EITHER_WAY, connection, page
 from schema.types.posts import Comment, Post, Repost, Status
 from schema.types.promotions import Promotion
 from schema.types.users import User
 from store.snapshots import SNAPSHOT_SECONDS
 
-
-@strawberry.type(description=edge("a post"))
-class PostEdge:
-    cursor: str = strawberry.field(description=CURSOR)
-    node: Post = strawberry.field(description="The post.")
-
-
-@strawberry.type(description=connection("posts"))
-class PostConnection:
-    edges: list[PostEdge] = strawberry.field(description=EDGES)
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Post], description=NODES)
-    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
-
+PostConnection = connection(Post, "a post", "posts")
 
 TimelineItem = Annotated[
     Status | Repost | Comment | Promotion,
@@ -48,69 +38,62 @@ enum(
 
 @strawberry.type(description="A plain repost that adds a post to the viewer's home timeline.")
 class RepostSource:
-    user: User = strawberry.field(description="The followed member who reposted the post.")
-    reposted_at: datetime = strawberry.field(description="When the member reposted it.")
+    user: User = field("The followed member who reposted the post.", cached=True)
+    reposted_at: datetime = field("When the member reposted it.", cached=True)
 
 
-Reposters: TypeAlias = Annotated[
-    int | None,
-    strawberry.argument(description=f"How many members, 1 to {limit('max_page')}. The default is 10."),
-]
-
-
-def _reposted_by(roots: list[Entry], info: Info, first: Reposters = 10) -> Awaitable[Any]:
-    return timelines.reposted_by(info.context, roots, first)
+REPOSTERS = {
+    "first": argument(int | None, f"How many members, 1 to {limit('max_page')}. The default is 10.", default=10)
+}
 
 
 def _reposted_by_count(root: Entry) -> int:
     return len(root.sources)
 
 
-@strawberry.type(description=edge("an entry of a timeline"))
+@strawberry.type(description="An entry of a timeline in a list, with its place there.")
 class TimelineEdge:
-    cursor: str = strawberry.field(description=f"{CURSOR} A promotion repeats the cursor of the entry before it.")
-    node: TimelineItem = strawberry.field(description="The post, comment or promotion.")
+    cursor: str = field(f"{CURSOR} A promotion repeats the cursor of the entry before it.", cached=True)
+    node: TimelineItem = field("The post, comment or promotion.", cached=True)
     reposted_by = batched(
-        _reposted_by,
-        graphql_type=list[RepostSource],
-        description="On the home timeline, the followed members who reposted the post plainly. Those since the last "
+        timelines.reposted_by,
+        list[RepostSource],
+        "On the home timeline, the followed members who reposted the post plainly. Those since the last "
         "lift come first, then the earlier ones, each in the order of their reposts. Empty elsewhere.",
+        takes=REPOSTERS,
+        cached=True,
     )
-    reposted_by_count = strawberry.field(
-        resolver=_reposted_by_count,
-        description="On the home timeline, how many followed members reposted the post plainly. 0 elsewhere.",
+    reposted_by_count = computed(
+        _reposted_by_count,
+        int,
+        "On the home timeline, how many followed members reposted the post plainly. 0 elsewhere.",
+        cached=True,
     )
 
 
-@strawberry.type(
-    description="A timeline, newest first, as a Relay connection. Page to older entries with `first` and `after`. "
+Timeline = page(
+    "Timeline",
+    "A timeline, newest first, as a Relay connection. Page to older entries with `first` and `after`. "
     "Fetch entries newer than yours with `last` and `before`. Members whom the viewer mutes are left out of every "
     "timeline but a profile. The home timeline lists a post once, however many followed members reposted it plainly. "
     "Its place there is its own time when its author is followed, else the time of the first repost. A repost that is "
-    f"more than {limit('repost_lift_hours')} hours after its place lifts it to the time of that repost."
+    f"more than {limit('repost_lift_hours')} hours after its place lifts it to the time of that repost.",
+    TimelineEdge,
+    TimelineItem,
 )
-class Timeline:
-    edges: list[TimelineEdge] = strawberry.field(description=EDGES)
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[TimelineItem], description=NODES)
-    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
+
+ORDERED_PAGE: Arguments = {
+    **PAGE_EITHER_WAY,
+    "order": argument(
+        timelines.TimelineOrder | None,
+        "The order of the timeline. The default is RECENT.",
+        default=timelines.TimelineOrder.RECENT,
+    ),
+}
 
 
-Order: TypeAlias = Annotated[
-    timelines.TimelineOrder | None,
-    strawberry.argument(description="The order of the timeline. The default is RECENT."),
-]
-
-
-def _tagged(
-    root: hashtags.Hashtag,
-    info: Info,
-    first: TimelineFirst = None,
-    after: After = None,
-    last: Last = None,
-    before: Before = None,
-    order: Order = timelines.TimelineOrder.RECENT,
-) -> Awaitable[Any]:
-    return timelines.tagged(info.context, root.name, timelines.Span(first, after, last, before, order))
+def _tagged(context: Context, hashtag: hashtags.Hashtag, **asked: Any) -> Awaitable[Any]:
+    return timelines.tagged(context, hashtag.name, **asked)
 
 
 def _hashtag_id(root: hashtags.Hashtag) -> str:
@@ -119,59 +102,20 @@ def _hashtag_id(root: hashtags.Hashtag) -> str:
 
 @strawberry.type(description="A hashtag that public posts carry. Everybody sees it.")
 class Hashtag:
-    id = strawberry.field(
-        resolver=_hashtag_id,
-        graphql_type=strawberry.ID,
-        description="The identity of this hashtag, under which a client may cache it. `node` does not take it.",
+    id = computed(
+        _hashtag_id,
+        strawberry.ID,
+        "The identity of this hashtag, under which a client may cache it. `node` does not take it.",
     )
-    name: str = strawberry.field(description="The tag in lower case, without the leading #.")
-    post_count: int = strawberry.field(
-        description=f"How many posts carry it, among the newest {limit('hashtag_size')} that are kept."
-    )
-    timeline = strawberry.field(
-        resolver=_tagged,
-        graphql_type=Timeline,
-        description="The posts that carry it, among those that are kept. Posts of private and suspended members, "
+    name: str = field("The tag in lower case, without the leading #.")
+    post_count: int = field(f"How many posts carry it, among the newest {limit('hashtag_size')} that are kept.")
+    timeline = resolved(
+        _tagged,
+        Timeline,
+        "The posts that carry it, among those that are kept. Posts of private and suspended members, "
         "hidden posts and plain reposts are not in it.",
+        takes=ORDERED_PAGE,
     )
-
-
-def home(
-    info: Info,
-    first: TimelineFirst = None,
-    after: After = None,
-    last: Last = None,
-    before: Before = None,
-    order: Order = timelines.TimelineOrder.RECENT,
-) -> Awaitable[Any]:
-    return timelines.home(info.context, timelines.Span(first, after, last, before, order))
-
-
-def public(
-    info: Info,
-    first: TimelineFirst = None,
-    after: After = None,
-    last: Last = None,
-    before: Before = None,
-    order: Order = timelines.TimelineOrder.RECENT,
-) -> Awaitable[Any]:
-    return timelines.public(info.context, timelines.Span(first, after, last, before, order))
-
-
-HashtagName: TypeAlias = Annotated[
-    str, strawberry.argument(description="The tag in any case, with or without the leading #.")
-]
-TrendingFirst: TypeAlias = Annotated[
-    int | None, strawberry.argument(description=f"How many tags, 1 to {limit('max_page')}. The default is 10.")
-]
-
-
-def hashtag(info: Info, name: HashtagName) -> Awaitable[Any]:
-    return hashtags.hashtag(info.context, name)
-
-
-def trending(info: Info, first: TrendingFirst = 10) -> Awaitable[Any]:
-    return hashtags.trending(info.context, first, datetime.now(UTC))
 
 
 @strawberry.input(description="Up to which entry the home was read.")

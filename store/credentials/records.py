@@ -31,6 +31,14 @@ class Credentials(Struct, frozen=True):
     recovery_codes: tuple[str, ...] = ()  # digests
     is_verified: bool = False  # the address is theirs, which a link sent to it has shown
 
+    @property
+    def has_two_factor(self) -> bool:
+        return bool(self.totp_salt)
+
+    @property
+    def recovery_codes_left(self) -> int:
+        return len(self.recovery_codes)
+
     @classmethod
     def read(cls, fields: Mapping[str, str]) -> Credentials | None:
         if not fields:

@@ -1,11 +1,12 @@
-"""Tests of mutation payloads: the schema's payloads show what resolvers return."""
+"""Tests of mutation payloads: the schema describes what resolvers return."""
 
 import pytest
 import strawberry
 
 from resolvers.operation.context import Context
-from resolvers.operation.payloads import PostIdPayload
+from resolvers.operation.payloads import Payload
 from schema.mutations.declaring import mutation
+from schema.types.payloads import payload
 
 
 @strawberry.input
@@ -13,17 +14,22 @@ class NamesAPost:
     post_id: str
 
 
-@strawberry.type
-class Misspelled:
-    psot: str | None
-    user_errors: list[str]
+class Undescribed(Payload, frozen=True, kw_only=True):
+    post: str | None = None
 
 
-async def act(context: Context, *, post_id: str) -> PostIdPayload:
+async def act(context: Context, *, post_id: str) -> Undescribed:
     """Do nothing."""
     raise NotImplementedError
 
 
-def test_a_payload_that_shows_what_its_resolver_does_not_return_is_refused_at_import() -> None:
-    with pytest.raises(TypeError, match="Misspelled and what act returns differ in post, psot"):
-        mutation(act, NamesAPost, Misspelled, description="Does nothing.")
+def test_a_payload_without_a_description_is_refused_at_import() -> None:
+    """A mutation whose payload nothing describes cannot be declared."""
+    with pytest.raises(TypeError, match="Undescribed, which act returns, has no description"):
+        mutation(act, NamesAPost, description="Does nothing.")
+
+
+def test_a_description_of_other_fields_is_refused_at_import() -> None:
+    """A payload whose description misspells a field cannot be declared."""
+    with pytest.raises(TypeError, match="Undescribed and its description differ in post, psot"):
+        payload(Undescribed, "What was done.", psot="The post.")

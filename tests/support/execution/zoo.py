@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types.execution import ExecutionResult
 
 from schema.execution.operations import Schema
-from schema.types.nodes import batched, is_a
+from schema.types.fields import argument, batched, is_a
 from store.settings import Settings
 
 
@@ -68,14 +68,14 @@ class Wish:
     colour: Colour | None = None
 
 
-def _keeper(roots: list[Beast], info: strawberry.Info, prefix: str = "keeper") -> list[Any]:
-    info.context.calls += 1
+def _keeper(context: Any, roots: Sequence[Beast], prefix: str = "keeper") -> list[Any]:
+    context.calls += 1
     return [ValueError("nobody keeps 13") if root.number == 13 else f"{prefix} {root.number}" for root in roots]
 
 
-async def _late_keeper(roots: list[Beast], info: strawberry.Info) -> list[Any]:
+async def _late_keeper(context: Any, roots: Sequence[Beast]) -> list[Any]:
     await asyncio.sleep(0)
-    return _keeper(roots, info)
+    return _keeper(context, roots)
 
 
 async def _late(root: Beast) -> int:
@@ -124,8 +124,8 @@ class Animal:
     tags: list[str]
     grid: list[list[int]]
     maybes: list[str | None]
-    keeper = batched(_keeper, graphql_type=str)
-    keeper_or_none = batched(_late_keeper, graphql_type=str | None)
+    keeper = batched(_keeper, str, "Who keeps it.", takes={"prefix": argument(str, "What they are.", default="keeper")})
+    keeper_or_none = batched(_late_keeper, str | None, "Who keeps it, later.")
     late = strawberry.field(resolver=_late, graphql_type=int)
     late_or_none = strawberry.field(resolver=_late, graphql_type=int | None)
     sometimes_late = strawberry.field(resolver=_sometimes_late, graphql_type=int)
