@@ -18,12 +18,12 @@ from graphql import (
 
 from resolvers.process.errors import QueryTooComplex
 from schema.execution.costs import Cost
+from schema.execution.flags import CACHED, SHARED
 from schema.execution.introspection import Introspection
-from schema.execution.lasting import LASTING_FIELDS
+from schema.execution.lexing import parse
 from schema.execution.limits import Limits, operations
 from schema.execution.plans import Plans
 from schema.execution.prepared import Preparation, Prepared
-from schema.execution.sharing import SHARED_FIELDS
 from schema.execution.validation import TooMuchWork, Validator
 from schema.execution.weights import Total, Weight, weigh
 from store.settings import Settings
@@ -152,10 +152,10 @@ class DocumentCache:
             return _refused(text, *checked.errors)
         if too_complex := self._limits.refuse_size(node, checked.fields):
             return _refused(text, too_complex)
-        shareable = checked.fields <= SHARED_FIELDS and not checked.has_directives
+        shareable = SHARED in checked.flags and not checked.has_directives
         costs = self._limits.price(node)
         weight = weigh(text, node)
-        preparation = Preparation(self._schema, costs, weight.grow, is_lasting=checked.fields <= LASTING_FIELDS)
+        preparation = Preparation(self._schema, costs, weight.grow, is_cached=CACHED in checked.flags)
         plans = Plans(weight.grow)
         return Document(node, (), operations(node), checked.fields, costs, shareable, preparation, plans, weight)
 

@@ -44,13 +44,13 @@ class Preparation:
         costs: Mapping[str | None, Cost],
         grow: Callable[[int], None] = lambda _: None,
         *,
-        is_lasting: bool = False,
+        is_cached: bool = False,
     ) -> None:
         """Begin with an empty cache; `grow` is called with the bytes of entries, negative for freed ones.
 
-        `is_lasting` says whether answers of the document may be cached.
+        `is_cached` says whether answers of the document may be cached.
         """
-        self._number = next(_NUMBERS) if is_lasting else 0
+        self._number = next(_NUMBERS) if is_cached else 0
         self._schema = schema
         self._costs = costs
         self._grow = grow

@@ -1,9 +1,9 @@
 """Shared renderings of site-wide events: one rendering serves all viewers who would get the same result.
 
-A selection can be shared when its fields depend on the viewer only through visibility. It is rendered for a viewer who
-has no relationships. The rendering notes the members that it read. It is right for a viewer if none of these
-members is private or blocks the viewer, and the viewer blocks and mutes none. All other viewers get a rendering of
-their own. What names a group that bans somebody is not shared.
+A selection can be shared when each of its fields is flagged as `SHARED`: it depends on the viewer only through
+visibility. It is rendered for a viewer who has no relationships. The rendering notes the members that it read. It is
+right for a viewer if none of these members is private or blocks the viewer, and the viewer blocks and mutes none. All
+other viewers get a rendering of their own. What names a group that bans somebody is not shared.
 """
 
 from __future__ import annotations
@@ -14,47 +14,6 @@ from typing import Any
 from strawberry.types import ExecutionResult
 
 from schema.execution.encoding import encode
-
-# Leaf fields and the fields above them. None takes an argument, so variables make no difference.
-SHARED_FIELDS = frozenset(
-    {
-        "__typename",
-        "at",
-        "author",
-        "authorId",
-        "bio",
-        "commentCount",
-        "createdAt",
-        "cursor",
-        "followed",
-        "follower",
-        "followerCount",
-        "followingCount",
-        "hashtags",
-        "id",
-        "isHidden",
-        "isPrivate",
-        "isSuspended",
-        "latitude",
-        "likeCount",
-        "location",
-        "login",
-        "longitude",
-        "mentions",
-        "name",
-        "original",
-        "post",
-        "postCount",
-        "postId",
-        "quoteCount",
-        "replyCount",
-        "repostCount",
-        "sample",
-        "stream",
-        "text",
-        "unfollowed",
-    }
-)
 
 
 class SharedResult(ExecutionResult):

@@ -9,15 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from graphql import build_schema
 
 from resolvers import accounts
 from resolvers.operation import context as operation_context
 from resolvers.process.answers import Answer, Answers
 from resolvers.process.services import Services
 from resolvers.rules import links
-from schema.execution.lasting import LASTING_FIELDS
-from schema.execution.operations import Schema
 from store import keys
 from store.client.caching import values
 from store.client.caching.values import Changed, Mark, Records, Relations, Views
@@ -192,12 +189,6 @@ async def test_a_lost_connection(services: Services, alice: Member, bob: Member,
     await bob.do("like", postId=post)
     assert (await alice.ask(HOME))["edges"][0]["node"]["likeCount"] == 1
     assert await is_cached(alice, HOME)
-
-
-def test_fields(built: Schema) -> None:
-    """Every field whose answers may be cached exists."""
-    kinds = [kind for kind in build_schema(built.as_str()).type_map.values() if hasattr(kind, "fields")]
-    assert LASTING_FIELDS - {"__typename"} <= {field for kind in kinds for field in kind.fields}
 
 
 def test_bounds() -> None:

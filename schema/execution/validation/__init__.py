@@ -36,10 +36,11 @@ __all__ = ["Checked", "TooMuchWork", "Validator"]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of validating a document: its errors, or the names of its fields."""
+    """The result of validating a document: its errors, or the names of its fields and the flags that all have."""
 
     errors: Sequence[GraphQLError] = ()
     fields: frozenset[str] = field(default_factory=frozenset)
+    flags: frozenset[str] = field(default_factory=frozenset)
     has_directives: bool = False
 
 
@@ -67,7 +68,9 @@ class Validator:
                     self._merge(document, walk, faults, work)
         except TooManyFaults:
             pass
-        return Checked(faults.errors) if faults.errors else Checked((), frozenset(walk.names), walk.has_directives)
+        if faults.errors:
+            return Checked(faults.errors)
+        return Checked((), frozenset(walk.names), walk.flags, walk.has_directives)
 
     def _merge(self, document: DocumentNode, walk: Walk, faults: Faults, work: Work) -> None:
         merging = Merging(self._catalogue, walk.fragments, faults, work)

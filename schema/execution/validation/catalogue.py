@@ -27,6 +27,8 @@ from graphql import (
 )
 from strawberry.types.base import StrawberryMaybe, StrawberryOptional
 
+from schema.execution import flags
+
 _DECLARATION = "strawberry-definition"  # the extensions key of strawberry's own definition
 
 
@@ -47,6 +49,7 @@ class FieldFacts:
     named: GraphQLCompositeType | None  # None for leaves
     parameters: Parameters
     shape: str  # equal for fields whose results can be merged
+    flags: frozenset[str]
 
 
 class Catalogue:
@@ -73,7 +76,9 @@ class Catalogue:
                 return None
             named = get_named_type(declared.type)
             composite = None if is_leaf_type(named) else cast("GraphQLCompositeType", named)
-            facts = FieldFacts(declared.type, composite, parameters(declared.args), _shape(declared.type))
+            facts = FieldFacts(
+                declared.type, composite, parameters(declared.args), _shape(declared.type), flags.of(name, declared)
+            )
             self._fields[parent.name, name] = facts
         return facts
 

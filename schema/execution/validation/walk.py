@@ -25,6 +25,7 @@ from graphql import (
 )
 from graphql.pyutils import did_you_mean
 
+from schema.execution import flags
 from schema.execution.validation.catalogue import Catalogue, Parameters
 from schema.execution.validation.faults import Faults
 from schema.execution.validation.values import Usage, Values
@@ -52,6 +53,7 @@ class Walk:
         self.fragments = fragments
         self.scopes: list[Scope] = []
         self.names: set[str] = set()  # of all fields
+        self.flags = flags.ALL  # that each field has
         self.has_directives = False
         self._catalogue = catalogue
         self._faults = faults
@@ -113,6 +115,7 @@ class Walk:
             known = list(getattr(parent, "fields", ()))
             self._faults.add(f"Cannot query field '{name}' on type '{parent}'." + self._similar(name, known), node)
             return
+        self.flags &= facts.flags
         if node.arguments or facts.parameters.required:
             self._arguments(node, facts.parameters, parent)
         if node.directives:
