@@ -1,7 +1,7 @@
 """Flags of fields, set where a field is declared. Without a flag, what a field shows is never used again.
 
 - `CACHED`: whole answers with the field may be cached. The field depends on nothing but the viewer and stored values
-  that data loaders with a cache have read: not on the time, and on no read beside the batcher.
+  that data loaders with a cache have read. It does not depend on the time, or on a read beside the batcher.
 - `SHARED`: one rendering of a site-wide event with the field may serve all viewers who would get the same result. The
   field depends on the viewer only through visibility, and takes no argument, so that variables make no difference.
 """

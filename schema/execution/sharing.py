@@ -3,7 +3,7 @@
 A selection can be shared when each of its fields is flagged as `SHARED`: it depends on the viewer only through
 visibility. It is rendered for a viewer who has no relationships. The rendering notes the members that it read. It is
 right for a viewer if none of these members is private or blocks the viewer, and the viewer blocks and mutes none. All
-other viewers get a rendering of their own. What names a group that bans somebody is not shared.
+other viewers get a rendering of their own. A rendering that names a group that bans somebody is not shared.
 """
 
 from __future__ import annotations
