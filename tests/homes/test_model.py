@@ -1,6 +1,7 @@
 """Random lives of a small site: after any steps, the API answers as the model does.
 
-`PERCH_MODEL_SEEDS` and `PERCH_MODEL_STEPS` lengthen the run. A difference is reported with its seed and its steps.
+`PERCH_MODEL_SEEDS` and `PERCH_MODEL_STEPS` lengthen the run, with `-m ''`: most seeds are slow. A difference
+is reported with its seed and its steps.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Random lives of a small site on a cluster, while a primary dies or slots move: the API answers as the model does.
 
-`PERCH_CLUSTER_SEEDS` and `PERCH_CLUSTER_STEPS` lengthen the run. `--log-cli-level=INFO` shows how long answers took.
+`PERCH_CLUSTER_SEEDS` and `PERCH_CLUSTER_STEPS` lengthen the run, with `-m slow`. `--log-cli-level=INFO`
+shows how long answers took.
 """
 
 from __future__ import annotations
