@@ -15,14 +15,13 @@ import argparse
 import asyncio
 import sys
 import tempfile
-import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from aiohttp import ClientError
 
-from benchmarks.engine import table
+from benchmarks.clients import UNLIMITED, until
+from benchmarks.versus.tables import table
 from tests.support.people import Member, sign_up
 from tests.support.servers.disks import MIB, Disk, small_disk
 from tests.support.servers.processes import visiting
@@ -31,7 +30,6 @@ DISK_MIB = 64
 PIECE_BYTES = 256 << 10  # by which the disk is filled at a time
 PAUSE_SECONDS = 0.01  # between two such pieces
 LATER_SECONDS = 0.3  # from the first refusal to the kill
-TRY_SECONDS = 0.01  # between two tries while the store is away
 POST = "mutation($text: String!) { post(input: {text: $text}) { status { id } } }"
 FOUND = "query($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on Post { id } } }"
 IDS = 100  # read at a time
@@ -93,18 +91,10 @@ async def fill(disk: Disk) -> None:
         await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def until(happens: Callable[[], Awaitable[bool]]) -> float:
-    """Return how long it took until something happened, s."""
-    began = time.monotonic()
-    while not await happens():  # noqa: ASYNC110  it comes true in another process
-        await asyncio.sleep(TRY_SECONDS)
-    return time.monotonic() - began
-
-
 async def one_round(folder: Path, clients: int, settings: dict[str, Any]) -> Round:
     async with (
         small_disk(folder, DISK_MIB) as disk,
-        disk.serving(posts_per_hour=1_000_000, **settings) as running,
+        disk.serving(**UNLIMITED, **settings) as running,
         visiting(await running.url()) as anonymous,
     ):
         posting = Posting(await sign_up(anonymous, "author"))
@@ -134,7 +124,7 @@ async def main(asked: argparse.Namespace) -> int:
     head = ["answered", "lost", "MiB left at the first refusal", "reads again, s", "writes again, s"]
     table(
         head,
-        [[f"{r.answered:,}", r.lost, f"{r.left_mib:.1f}", f"{r.reads:.2f}", f"{r.writes:.2f}"] for r in rounds],
+        [[f"{r.answered:,}", f"{r.lost:,}", f"{r.left_mib:.1f}", f"{r.reads:.2f}", f"{r.writes:.2f}"] for r in rounds],
     )
     return 1 if any(r.lost for r in rounds) else 0
 

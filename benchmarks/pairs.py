@@ -13,11 +13,10 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession
 
-from benchmarks.cuts import POST, ask
+from benchmarks.clients import PAUSE, POST, SignedIn, ask
 
 LATE_SECONDS = 2.0  # A change that is not seen everywhere for so long counts as late.
 GONE_SECONDS = 30.0  # After so long it counts as gone.
-PAUSE = 0.05  # Seconds between two looks.
 LOOKED_AT = 0.3  # Share of the changes after which the pair is looked at. The others follow each other at once.
 POSTED = 0.05  # Share of the changes that are posts.
 POSTS_SHOWN = 100  # Posts read of a home.
@@ -63,9 +62,7 @@ class Place:
 class Side:
     """One member of a pair, and what should be true of them."""
 
-    token: str
-    id: str
-    login: str
+    member: SignedIn
     edge: str = ""  # To the other: "", "request" or "follow".
     blocks: bool = False
     mutes: bool = False
@@ -111,7 +108,7 @@ class Pair:
         if name == "privacy":
             query, fields = PRIVACY, {"isPrivate": not me.is_private}
         else:
-            query, fields = CHANGE % name, {"userIds": [other.id]}
+            query, fields = CHANGE % name, {"userIds": [other.member.id]}
         is_delayed = False
         while True:
             answer, is_repeated = await self._answer(query, me, fields)
@@ -123,7 +120,7 @@ class Pair:
                 break
             is_delayed = True
             await asyncio.sleep(PAUSE)
-        self._history.append(f"{me.login} {name}{' (repeated)' * is_repeated} {code or ''}")
+        self._history.append(f"{me.member.login} {name}{' (repeated)' * is_repeated} {code or ''}")
         if code and wanted:
             self._tally.refused += 1
         elif code:
@@ -139,7 +136,7 @@ class Pair:
         self._since = time.monotonic()
         self._tally.changes[name] += 1
         if name == "post":
-            self._history.append(f"{me.login} posts")
+            self._history.append(f"{me.member.login} posts")
 
     async def _answer(self, query: str, me: Side, fields: Any) -> tuple[Any, bool]:
         """Return the data of an answer, and whether the request was sent more than once."""
@@ -148,7 +145,7 @@ class Pair:
         while True:
             tries += 1
             with contextlib.suppress(ClientError, TimeoutError, ConnectionError):
-                answer = await ask(self._place.session, url, query, me.token, fields)
+                answer = await ask(self._place.session, url, query, me.member.token, {"input": fields})
                 if "errors" not in answer:
                     return answer["data"], tries > 1
                 if answer["errors"][0]["extensions"]["code"] != "SERVICE_UNAVAILABLE":
@@ -176,7 +173,7 @@ class Pair:
             await asyncio.sleep(PAUSE)
 
     async def _seen(self, me: Side, other: Side) -> dict[str, Any]:
-        data, _ = await self._answer(SEEN, me, other.login)
+        data, _ = await self._answer(SEEN, me, other.member.login)
         own, home = data["viewer"], data["homeTimeline"]["nodes"]
         return {
             "other": data["user"],
@@ -214,8 +211,8 @@ def _wanted(me: Side, other: Side) -> dict[str, Any]:
             "followingCount": int(follows),
             "isPrivate": me.is_private,
         },
-        "blocked": [other.login] if me.blocks else [],
-        "requests": [other.login] if other.edge == "request" else [],
+        "blocked": [other.member.login] if me.blocks else [],
+        "requests": [other.member.login] if other.edge == "request" else [],
         "home": sorted([*me.posts, *theirs]),
     }
 

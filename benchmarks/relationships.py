@@ -1,10 +1,10 @@
 """Proves that no change of a relationship is lost or late while connections to the store are killed.
 
-Run it from a checkout with Perch installed: `python -m benchmarks.relationships`. It starts a server of its own, a
-process with an embedded store in a folder that is removed at the end. Pairs of members follow, ask, approve, block and
-mute each other, go private and public, and post. Each change begins as soon as the one before is acknowledged. A
-request whose answer is lost is sent again. Meanwhile all connections of the server to its store are killed several
-times a second, those of Pub/Sub included.
+Run it from a checkout with the development packages: `python -m benchmarks.relationships`. It starts a server of its
+own, a process with an embedded store in a folder that is removed at the end. Pairs of members follow, ask, approve,
+block and mute each other, go private and public, and post. Each change begins as soon as the one before is
+acknowledged. A request whose answer is lost is sent again. Meanwhile all connections of the server to its store are
+killed several times a second, those of Pub/Sub included.
 
 After some of the changes, and at the end, both members are asked what they see: relationships, counts, requests and
 homes. Another process of Perch answers that, whose connections last. All of it must be what a plain model of the pair
@@ -17,42 +17,30 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import logging
-import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import redis.asyncio as redis
-import structlog
 from aiohttp import ClientSession, TCPConnector
 from tqdm import tqdm
 
-from benchmarks.cuts import SIGN_UP, ask, serving, until
-from benchmarks.engine import SECRET, Site
+from benchmarks.clients import UNLIMITED, sign_up, until_no_job_is_left
 from benchmarks.pairs import LATE_SECONDS, Pair, Place, Side, Tally
 from resolvers.upkeep import verify
-from store import jobs
 from store.client import tasks
 from store.client.database import Database
-from store.embedded import attach
+from tests.support.people import SECRET
+from tests.support.servers import processes
 
-PASSWORD = "correct horse battery"  # noqa: S105  of members that are removed
-SHOWN = 5  # Examples of what is gone or wrong.
-LOOKING = "looking"  # Name of the connections that are not killed.
-CHOSEN = {"SECRET_KEY": SECRET, "FOLLOWS_PER_HOUR": "1000000", "POSTS_PER_HOUR": "1000000", "NEW_MEMBER_HOURS": "0"}
+SHOWN = 5  # examples of what is gone or wrong
+LOOKING = "looking"  # name of the connections that are not killed
 
 
 async def pairs(place: Place, count: int, seed: int, tally: Tally) -> list[Pair]:
     """Sign up the members of so many pairs."""
-
-    async def side(n: int) -> Side:
-        fields = {"login": f"member{n}", "name": "M", "email": f"m{n}@example.org", "password": PASSWORD}
-        payload = (await ask(place.session, place.url, SIGN_UP, None, fields))["data"]["signUp"]
-        return Side(payload["accessToken"], payload["viewer"]["user"]["id"], f"member{n}")
-
-    sides = [await side(n) for n in range(2 * count)]
+    sides = [Side(member) for member in await sign_up(place.session, place.url, 2 * count)]
     return [Pair(place, (sides[2 * n], sides[2 * n + 1]), seed + n, tally) for n in range(count)]
 
 
@@ -79,11 +67,7 @@ class Killing:
 
 async def findings(db: Database) -> list[str]:
     """Return what `verify` finds once no job is left."""
-
-    async def is_finished() -> bool:
-        return await jobs.backlog(db) == (0, 0)
-
-    await until(is_finished)
+    await until_no_job_is_left(db)
     report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
     return [str(finding) for finding in report.findings]
 
@@ -109,18 +93,20 @@ def report(tally: Tally, kills: int, seconds: float, found: list[str]) -> bool:
 
 async def prove(folder: Path, asked: argparse.Namespace) -> bool:
     """Run the benchmark, print its results, and return whether it succeeded."""
-    os.environ.update(CHOSEN)
     tally = Tally()
     async with contextlib.AsyncExitStack() as stack:
-        url = await stack.enter_async_context(serving(folder))
-        held = await attach.attach(folder)
-        stack.push_async_callback(held.close)
+        settings = {"secret_key": SECRET, **UNLIMITED}
+        server = await stack.enter_async_context(processes.perch(folder, "serve", **settings))
+        url = await server.url()
+        db = await stack.enter_async_context(processes.opened(folder))
+        store = db.nodes[0].url
+        named = f"{store}{'&' if '?' in store else '?'}client_name={LOOKING}"
         looking = await stack.enter_async_context(
-            Site(f"{held.url}{'&' if '?' in held.url else '?'}client_name={LOOKING}")
+            processes.perch(folder, "serve", redis_url=named, run_worker=False, **settings)
         )
         session = await stack.enter_async_context(ClientSession(connector=TCPConnector(limit=0)))
-        place = Place(session, url, str(looking.client.make_url("/")).rstrip("/"))
-        killing = Killing(held.url, asked.each)
+        place = Place(session, url, await looking.url())
+        killing = Killing(store, asked.each)
         stack.push_async_callback(killing.close)
         made = await pairs(place, asked.pairs, asked.seed, tally)
         bar = tqdm(total=asked.changes, desc="changes", unit="", mininterval=0.5)
@@ -131,8 +117,10 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
         seconds = time.monotonic() - began
         await tasks.stop(task)
         bar.close()
-        found = await findings(looking.db)
+        found = await findings(db)
         await asyncio.gather(*(pair.look() for pair in made))
+        await looking.stop()
+        await server.stop()
     return report(tally, killing.count, seconds, found)
 
 
@@ -149,5 +137,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     sys.exit(main())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import io
 import logging
 import os
 import platform
@@ -17,21 +15,21 @@ from typing import TypeVar
 import psutil
 import structlog
 
-from benchmarks import capacity
-from benchmarks.capacity import checking, costs, measuring, page, report
+from benchmarks import capacity, pages
+from benchmarks.capacity import checking, costs, measuring, report
 from benchmarks.capacity.activity import Activity, Machines, options
 from benchmarks.capacity.checking import Check
 from benchmarks.capacity.costs import Costs
+from benchmarks.capacity.metering import SampleSize
 from benchmarks.capacity.plan import Plan
-from benchmarks.capacity.processes import Effort
-from benchmarks.capacity.shape import Shape, fit
+from benchmarks.capacity.shape import Shape
+from benchmarks.pages import PageError
 from benchmarks.versus import contenders, processors
-from benchmarks.versus.__main__ import Copied
 from benchmarks.versus.contenders import BenchmarkError
 
-EXPONENT, MOST_FOLLOWED = 1.10, 0.055  # of the retweet network "Higgs Twitter" (De Domenico et al., 2013): `--graph`
+EXPONENT, MOST_FOLLOWED = 1.10, 0.055  # of the retweet network "Higgs Twitter" (De Domenico et al., 2013)
 
-Kind = TypeVar("Kind", Activity, Machines)
+Assumptions = TypeVar("Assumptions", Activity, Machines)
 
 
 async def main(asked: argparse.Namespace) -> None:
@@ -39,17 +37,16 @@ async def main(asked: argparse.Namespace) -> None:
     found, checks = await _measured(asked)
     if asked.costs and not asked.costs.exists():
         costs.write(asked.costs, found)
-    exponent, most = fit(asked.graph) if asked.graph else (EXPONENT, MOST_FOLLOWED)
     activity, machines = _chosen(Activity, asked), _chosen(Machines, asked)
-    shapes = [Shape(int(members), activity.follows, exponent, most) for members in sorted(asked.members)]
+    shapes = [Shape(int(members), activity.follows, EXPONENT, MOST_FOLLOWED) for members in sorted(asked.members)]
     plans = [Plan(shape, activity, machines, found) for shape in shapes]
     print(
         f"{processors.model()}, {os.cpu_count()} processors, {platform.platform()}; Python {platform.python_version()}."
     )
     print(
-        f"The site that was measured has {asked.size:,} members. Followers fall with rank by the power {exponent:.2f}."
+        f"The site that was measured has {asked.size:,} members. Followers fall with rank by the power {EXPONENT:.2f}."
     )
-    print(f"The most followed member has {most:.1%} of all members.")
+    print(f"The most followed member has {MOST_FOLLOWED:.1%} of all members.")
     report.plans(plans)
     report.bounds(plans)
     report.costs(found)
@@ -61,19 +58,21 @@ async def _measured(asked: argparse.Namespace) -> tuple[Costs, list[Check]]:
     """Return the costs, from a file where there is one, and the checks."""
     contenders.need_node()
     fans = (min(asked.followers), max(asked.followers))
-    effort = Effort(asked.size, asked.requests, asked.rounds, fans, asked.subscribers, asked.seed)
+    size = SampleSize(asked.size, asked.requests, asked.rounds, fans, asked.subscribers, asked.seed)
     processors.pin(psutil.Process(), processors.LOAD)
     with contenders.temporary_folder() as folder:
         scratch = Path(folder)
         known = asked.costs and asked.costs.exists()
-        found = costs.read(asked.costs) if known else await measuring.measure(effort, scratch)
+        found = costs.read(asked.costs) if known else await measuring.measure(size, scratch)
         checks = [
-            one for size in asked.check for one in await checking.check(found, replace(effort, members=size), scratch)
+            one
+            for members in asked.check
+            for one in await checking.check(found, replace(size, members=members), scratch)
         ]
     return found, checks
 
 
-def _chosen(kind: type[Kind], asked: argparse.Namespace) -> Kind:
+def _chosen(kind: type[Assumptions], asked: argparse.Namespace) -> Assumptions:
     return kind(**{name: getattr(asked, name) for name, _, _ in options(kind)})
 
 
@@ -85,7 +84,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--members", type=float, nargs="+", default=[1e6, 1e7, 1e8], help="of the sites that are planned")
-    add("--graph", type=Path, metavar="FILE", help="a list of edges, whose shape is assumed: follower TAB followed")
     for kind in (Activity, Machines):
         for name, default, meaning in options(kind):
             add(f"--{name.replace('_', '-')}", type=float, default=default, help=f"{meaning} ({default:g})")
@@ -105,16 +103,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def run(asked: argparse.Namespace) -> None:
     """Run what was asked for, and put the output into a page where that was asked for."""
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(Copied(sys.stdout, printed)):
+    with pages.filling(asked.page, "benchmarks.capacity"):
         asyncio.run(main(asked))
-    if asked.page:
-        page.fill(asked.page, printed.getvalue())
 
 
 if __name__ == "__main__":
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
         run(_parser().parse_args())
-    except BenchmarkError as error:
+    except (BenchmarkError, PageError) as error:
         sys.exit(f"capacity: {error}")

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from benchmarks.capacity import measuring, sites
 from benchmarks.capacity.costs import Costs, Cpu
-from benchmarks.capacity.metering import Meter
+from benchmarks.capacity.metering import Meter, SampleSize, perch
 from benchmarks.capacity.plan import SETTINGS, follow_bytes, hits, home_page, profile_page
-from benchmarks.capacity.processes import Effort, perch
 from benchmarks.capacity.shape import Shape, capped
 from benchmarks.capacity.sites import Site
 from benchmarks.versus import graph, mixing, queries, stage
@@ -37,14 +36,14 @@ class Check:
         return self.predicted / self.measured - 1 if self.measured else math.inf
 
 
-async def check(costs: Costs, effort: Effort, scratch: Path) -> list[Check]:
+async def check(costs: Costs, size: SampleSize, scratch: Path) -> list[Check]:
     """Return the checks on a site of a size."""
-    members = effort.members
+    members = size.members
     async with stage.opened(scratch / f"check{members}") as opened:
-        site = await sites.load(opened, members, effort.seed)
+        site = await sites.load(opened, members, size.seed)
         shape = Shape(members, site.follows, graph.POPULARITY)
-        readers = await opened.readers(effort.requests, queries.PAGE, effort.seed)
-        measured = await _measured(opened, site, readers, effort, scratch)
+        readers = await opened.readers(size.requests, queries.PAGE, size.seed)
+        measured = await _measured(opened, site, readers, size, scratch)
     predicted = mixed(costs, shape, members // KEPT, len(readers))
     return [
         Check(members, "store, MiB", stored(costs, site, shape) / 2**20, site.total / 2**20),
@@ -82,24 +81,24 @@ def mixed(costs: Costs, shape: Shape, kept: int, readers: int) -> Cpu:
     return pages + post * POSTS + of.like * LIKES + of.follow * FOLLOWS
 
 
-async def _measured(opened: Stage, site: Site, readers: Sequence[Reader], effort: Effort, scratch: Path) -> Cpu:
-    async with perch(opened, RECORDS_KEPT=str(effort.members // KEPT)) as (server,):
+async def _measured(opened: Stage, site: Site, readers: Sequence[Reader], size: SampleSize, scratch: Path) -> Cpu:
+    async with perch(opened, RECORDS_KEPT=str(size.members // KEPT)) as (server,):
         meter = Meter(opened, server, scratch)
-        first, *rounds = await _requests(opened, site, readers, effort)
+        first, *rounds = await _requests(opened, site, readers, size)
         await meter.send(first)
         return await meter.median(rounds)
 
 
-async def _requests(opened: Stage, site: Site, readers: Sequence[Reader], effort: Effort) -> list[list[Request]]:
+async def _requests(opened: Stage, site: Site, readers: Sequence[Reader], size: SampleSize) -> list[list[Request]]:
     """Return the requests of the warm-up and of each round. No like or follow is repeated."""
-    dice = random.Random(effort.seed + 3)  # noqa: S311  chance that can be repeated, no secret
-    rounds, texts = effort.rounds + 1, graph.texts(dice)
-    whole = replace(effort, requests=effort.requests * rounds)
-    likes = measuring.likes(await measuring.public(opened), readers, whole)
+    dice = random.Random(size.seed + 3)  # noqa: S311  chance that can be repeated, no secret
+    rounds, texts = size.rounds + 1, graph.texts(dice)
+    whole = replace(size, requests=size.requests * rounds)
+    likes = measuring.likes(await opened.public_posts(), readers, whole)
     follows = measuring.follows(opened, site, readers, whole)
     found = []
     for i in range(rounds):
-        homes, profiles, *writes = (int(effort.requests * share) for share in SHARES)
+        homes, profiles, *writes = (int(size.requests * share) for share in SHARES)
         requests = [queries.home(dice.choice(readers).token) for _ in range(homes)]
         requests += mixing.profiles(site.network, dice.sample(readers, len(readers)), profiles)
         requests += [queries.post(dice.choice(readers).token, dice.choice(texts)) for _ in range(writes[0])]

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.capacity.costs import Cpu, Shared
-from benchmarks.capacity.metering import Meter, commands
-from benchmarks.capacity.processes import Effort, perch
+from benchmarks.capacity.metering import Meter, SampleSize, commands, perch
 from benchmarks.versus import queries
 from benchmarks.versus.stage import HOUR, Stage
 from resolvers.jobs.worker import Worker
@@ -31,10 +30,10 @@ SHOWN = 3  # of them on a page
 TEXT = "to all of you, as long as most posts are, more or less"
 
 
-async def measure(opened: Stage, effort: Effort) -> Shared:
+async def measure(opened: Stage, size: SampleSize) -> Shared:
     """Return the costs of commands on keys that all members share."""
     db, ends = opened.db, time.time_ns() // 1_000_000 + 1000 * HOUR
-    made = [await db.mint() for _ in range(effort.requests)]
+    made = [await db.mint() for _ in range(size.requests)]
     for _ in range(PROMOTIONS):
         await promotions.create(db, sponsor=made[0], ends=ends, subject={PromotionField.MEMBER: made[0]})
 
@@ -53,7 +52,7 @@ async def measure(opened: Stage, effort: Effort) -> Shared:
     )
 
 
-async def big_authors(opened: Stage, effort: Effort, scratch: Path) -> Cpu:
+async def big_authors(opened: Stage, size: SampleSize, scratch: Path) -> Cpu:
     """Return what a home page costs more for each big author whose posts it pulls."""
     db = Database(opened.url, replace(opened.db.settings, big_author=BIG))
     try:
@@ -68,13 +67,13 @@ async def big_authors(opened: Stage, effort: Effort, scratch: Path) -> Cpu:
         await db.close()
     readers = {kind: [await opened.sign_in(f"{kind}{i}") for i in range(READERS)] for kind in ("pushed", "pulled")}
     pages = {
-        kind: [queries.home(one.token) for one in some] * (effort.requests // READERS or 1)
+        kind: [queries.home(one.token) for one in some] * (size.requests // READERS or 1)
         for kind, some in readers.items()
     }
     async with perch(opened, BIG_AUTHOR=str(BIG)) as (server,):
         meter = Meter(opened, server, scratch)
         await meter.send(pages["pushed"] + pages["pulled"])
-        found = {kind: await meter.median([some] * effort.rounds) for kind, some in pages.items()}
+        found = {kind: await meter.median([some] * size.rounds) for kind, some in pages.items()}
     return (found["pulled"] - found["pushed"]) * (1 / BIG_AUTHORS)
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from benchmarks.capacity import live, marginal, sites
 from benchmarks.capacity.costs import Costs, Cpu, Memory, Operations
-from benchmarks.capacity.metering import Meter
-from benchmarks.capacity.processes import Effort, perch
+from benchmarks.capacity.metering import Meter, SampleSize, perch
 from benchmarks.capacity.sites import Site
 from benchmarks.versus import mixing, queries, stage, writing
 from benchmarks.versus.queries import Request
@@ -22,25 +21,25 @@ FOLLOW = """mutation Follow($user: ID!) { follow(input: { userIds: [$user] }) {
 WARM_UP = 0.2  # share of the readers who read before anything is measured
 
 
-async def measure(effort: Effort, scratch: Path) -> Costs:
+async def measure(size: SampleSize, scratch: Path) -> Costs:
     """Return all costs."""
     async with stage.opened(scratch / "units") as opened:
-        site = await sites.load(opened, effort.members, effort.seed)
+        site = await sites.load(opened, size.members, size.seed)
         before = await opened.db.used_memory()
-        readers = await opened.readers(effort.requests, queries.PAGE, effort.seed)
+        readers = await opened.readers(size.requests, queries.PAGE, size.seed)
         session = (await opened.db.used_memory() - before) / len(readers)
         cold, uncached, profile_cold = await _cold(opened, readers, site, scratch)
         async with perch(opened) as (server,):
             process = server.memory
             meter = Meter(opened, server, scratch)
-            operations = await _operations(meter, readers, site, effort)
+            operations = await _operations(meter, readers, site, size)
             process = max(process, server.memory)
-        await writing.load(opened, effort.fans)
-        posted = await live.measure(opened, effort, scratch)
-        long_side = await _long_side(opened, effort)
-        shared = await marginal.measure(opened, effort)
+        await writing.load(opened, size.fans)
+        posted = await live.measure(opened, size, scratch)
+        long_side = await _long_side(opened, size)
+        shared = await marginal.measure(opened, size)
     async with stage.opened(scratch / "big") as opened:
-        big_author = await marginal.big_authors(opened, effort, scratch)
+        big_author = await marginal.big_authors(opened, size, scratch)
     return Costs(
         _memory(site, session, long_side, process, posted.subscriber),
         Operations(
@@ -71,13 +70,13 @@ async def _cold(opened: Stage, readers: Sequence[Reader], site: Site, scratch: P
         return cold, uncached, await meter.median([profiles] * 3)
 
 
-async def _operations(meter: Meter, readers: Sequence[Reader], site: Site, effort: Effort) -> dict[str, Cpu]:
+async def _operations(meter: Meter, readers: Sequence[Reader], site: Site, size: SampleSize) -> dict[str, Cpu]:
     """Return the costs of pages whose records are cached, and of likes and follows."""
     homes = [queries.home(reader.token) for reader in readers]
     profiles = mixing.profiles(site.network, readers, len(homes))
     await meter.send(homes + profiles)
-    rounds = effort.rounds
-    liked, followed = likes(await public(meter.stage), readers, effort), follows(meter.stage, site, readers, effort)
+    rounds = size.rounds
+    liked, followed = likes(await meter.stage.public_posts(), readers, size), follows(meter.stage, site, readers, size)
     return {
         "home": await meter.median([homes] * rounds),
         "profile": await meter.median([profiles] * rounds),
@@ -86,23 +85,18 @@ async def _operations(meter: Meter, readers: Sequence[Reader], site: Site, effor
     }
 
 
-async def public(opened: Stage) -> list[int]:
-    """Return the public posts."""
-    return [int(post) for post in await opened.db.one("ZRANGE", keys.public(), 0, -1)]
-
-
-def likes(posts: Sequence[int], readers: Sequence[Reader], effort: Effort) -> list[Request]:
+def likes(posts: Sequence[int], readers: Sequence[Reader], size: SampleSize) -> list[Request]:
     """Return requests that like posts, each another one by another reader."""
-    dice = random.Random(effort.seed + 1)  # noqa: S311  chance that can be repeated, no secret
-    turns = zip(itertools.cycle(readers), dice.choices(posts, k=effort.requests), strict=False)
+    dice = random.Random(size.seed + 1)  # noqa: S311  chance that can be repeated, no secret
+    turns = zip(itertools.cycle(readers), dice.choices(posts, k=size.requests), strict=False)
     return [queries.like(reader.token, writing.identity(post)) for reader, post in turns]
 
 
-def follows(opened: Stage, site: Site, readers: Sequence[Reader], effort: Effort) -> list[Request]:
+def follows(opened: Stage, site: Site, readers: Sequence[Reader], size: SampleSize) -> list[Request]:
     """Return requests that follow members whom the readers do not follow yet."""
-    dice = random.Random(effort.seed + 2)  # noqa: S311  chance that can be repeated, no secret
+    dice = random.Random(size.seed + 2)  # noqa: S311  chance that can be repeated, no secret
     found = []
-    for reader in itertools.islice(itertools.cycle(readers), effort.requests):
+    for reader in itertools.islice(itertools.cycle(readers), size.requests):
         known = {reader.login, *site.network.following[reader.login]}
         other = next(login for login in iter(lambda: dice.choice(site.network.members), None) if login not in known)
         found.append(_follow(reader, opened.members[other]))
@@ -118,9 +112,9 @@ def _dealt(requests: Sequence[Request], rounds: int) -> list[Sequence[Request]]:
     return [requests[i * size : (i + 1) * size] for i in range(rounds)]
 
 
-async def _long_side(opened: Stage, effort: Effort) -> float:
+async def _long_side(opened: Stage, size: SampleSize) -> float:
     """Return the bytes of a follower in a list that is long."""
-    most = max(effort.fans)
+    most = max(size.fans)
     key = keys.followers(opened.members[f"author{most}"])
     return float(await opened.db.one("MEMORY", "USAGE", key, "SAMPLES", 0)) / most
 

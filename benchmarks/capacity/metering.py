@@ -1,17 +1,18 @@
-"""Measures the processor time of requests, the work that they leave for later included."""
+"""Measures the processor time of requests on Perch processes, the work that they leave for later included."""
 
 from __future__ import annotations
 
 import asyncio
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.capacity.costs import Cpu
-from benchmarks.versus import load
+from benchmarks.versus import contenders, load
 from benchmarks.versus.contenders import Contender
-from benchmarks.versus.load import Plan
+from benchmarks.versus.load import LoadPlan
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 from store import keys
@@ -24,6 +25,25 @@ BATCH = 10  # commands that a busy store takes at a time
 
 
 @dataclass(frozen=True, slots=True)
+class SampleSize:
+    """How much is measured: members of the site, requests of a round, and rounds."""
+
+    members: int
+    requests: int
+    rounds: int
+    fans: tuple[int, int]  # followers of two authors, whose posts are compared
+    subscribers: int
+    seed: int
+
+
+def perch(opened: Stage, count: int = 1, **settings: str) -> AbstractAsyncContextManager[list[Contender]]:
+    """Start Perch processes with some settings; the first does the deferred work."""
+    first = replace(contenders.PERCH, settings={"RATE_LIMIT": contenders.NO_LIMIT, **settings})
+    others = [replace(first, settings={**first.settings, "RUN_WORKER": "false"})] * (count - 1)
+    return contenders.running(opened, [first, *others])
+
+
+@dataclass(frozen=True, slots=True)
 class Meter:
     """A Perch process and its store, whose processor time is measured."""
 
@@ -33,7 +53,7 @@ class Meter:
 
     async def spent(self) -> Cpu:
         """Return the processor time that both have had, µs."""
-        return Cpu(processor_time(self.server) * 1e6, await self.stage.used_cpu() * 1e6)
+        return Cpu(self.server.exact_cpu * 1e6, await self.stage.used_cpu() * 1e6)
 
     async def cost(self, requests: Sequence[Request]) -> Cpu:
         """Send each request once, and return the cost of one."""
@@ -44,13 +64,12 @@ class Meter:
 
     async def median(self, rounds: Sequence[Sequence[Request]]) -> Cpu:
         """Return the median cost of a request over some rounds."""
-        found = [await self.cost(requests) for requests in rounds]
-        return Cpu(statistics.median(cpu.server for cpu in found), statistics.median(cpu.store for cpu in found))
+        return median([await self.cost(requests) for requests in rounds])
 
     async def send(self, requests: Sequence[Request]) -> None:
         """Send each request once. Few connections begin again with the first ones, until the last is answered."""
         connections = min(CONNECTIONS, max(1, len(requests) // 4))
-        plan = Plan(connections, 0, 0, amount=len(requests) - 2 * connections)
+        plan = LoadPlan(connections, 0, 0, amount=len(requests) - 2 * connections)
         await load.run(self.server, self.stage, requests, plan, self.scratch)
 
     async def settled(self) -> None:
@@ -61,15 +80,9 @@ class Meter:
             await asyncio.sleep(POLL_SECONDS)
 
 
-def processor_time(server: Contender) -> float:
-    """Return the processor time that a contender has had, s: exact where Linux counts it, else in steps of 10 ms."""
-    try:
-        spent = [
-            path.read_text() for each in server.processes for path in Path("/proc").glob(f"{each.pid}/task/*/schedstat")
-        ]
-    except OSError:  # a thread has ended meanwhile
-        return processor_time(server)
-    return sum(int(text.split()[0]) for text in spent) / 1e9 if spent else server.cpu
+def median(costs: Sequence[Cpu]) -> Cpu:
+    """Return the median of each side."""
+    return Cpu(statistics.median(cpu.server for cpu in costs), statistics.median(cpu.store for cpu in costs))
 
 
 async def commands(stage: Stage, sent: Sequence[Command]) -> float:

@@ -6,13 +6,10 @@ percent, so that a hundred million members take as long as a thousand.
 
 from __future__ import annotations
 
-import gzip
 import math
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from statistics import NormalDist
 
 from benchmarks.versus import graph
@@ -22,7 +19,6 @@ GROWTH = 1.05  # size of a class of ranks, by that of the one before
 SATURATED = 40.0  # e to the power of minus this is nothing
 QUANTILES = 200  # of a distribution, whose mean is computed
 ROUNDS = 60  # of a search by halves
-FITTED_RANKS = (10, 5_000)  # from which the exponent of a graph is computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +129,3 @@ def _ranks(members: int) -> list[tuple[int, int]]:
         found.append((start, size))
         start += size
     return found
-
-
-def fit(path: Path) -> tuple[float, float]:
-    """Return the exponent of a list of edges, and the share of its members that follow the most followed one."""
-    followers: Counter[str] = Counter()
-    members: set[str] = set()
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-        for line in file:
-            names = line.split()
-            members.update(names)
-            followers[names[1]] += 1
-    ranked = sorted(followers.values(), reverse=True)
-    first, last = FITTED_RANKS
-    points = [(math.log(rank + 1), math.log(count)) for rank, count in enumerate(ranked[:last]) if rank + 1 >= first]
-    x, y = (sum(values) / len(points) for values in zip(*points, strict=True))
-    slope = sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
-    return -slope, ranked[0] / len(members)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import random
 from collections import Counter
@@ -13,17 +12,15 @@ from itertools import chain
 from benchmarks.capacity.activity import Activity
 from benchmarks.versus import graph
 from benchmarks.versus.stage import Stage
-from resolvers.operation.inputs import batches
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep.importing import network as imports
 from resolvers.upkeep.importing.network import Network
-from store import keys, likes_and_comments
+from store import keys
 from store.search import MAGNITUDES
 
 POSTS_PER_MEMBER = 10
 USUAL = Activity()
 LIKES_PER_POST = USUAL.likes / USUAL.posts  # as the plan assumes: the first like of a post takes more than others
-LIKES_BATCH = 100  # likes at a time
 LONG_LIST = 850  # entries above which the store keeps a sorted set as a skip list, by the settings that Perch asks for
 
 
@@ -101,11 +98,9 @@ async def _like(stage: Stage, network: Network) -> int:
     """Let members like public posts, as chance has it; returns how many likes there are."""
     dice = random.Random(network.seed)  # noqa: S311  chance that can be repeated, no secret
     members = list(stage.members.values())
-    public = [int(post) for post in await stage.db.one("ZRANGE", keys.public(), 0, -1)]
+    public = await stage.public_posts()
     chosen = {(dice.choice(public), dice.choice(members)) for _ in range(round(LIKES_PER_POST * len(public)))}
-    for some in batches(sorted(chosen), LIKES_BATCH):
-        await asyncio.gather(*(likes_and_comments.like(stage.db, post, member) for post, member in some))
-    await stage.work_off()
+    await stage.like(sorted(chosen))
     return len(chosen)
 
 

@@ -58,14 +58,6 @@ def work_off(db: redis.Redis, home: Home) -> None:
         _syndicate(db, member, status, start, home)
 
 
-def like(db: redis.Redis, member: int, status: int) -> bool:
-    """Like a post, once: the vote of chapter 1."""
-    if not db.zadd(keys.likes(status), {str(member): time.time()}, nx=True):
-        return False
-    db.hincrby(keys.status(status), "likes", 1)
-    return True
-
-
 def _create(db: redis.Redis, member: int, message: str) -> int:
     with db.pipeline() as pipeline:
         pipeline.hget(keys.user(member), UserField.LOGIN)

@@ -21,29 +21,37 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import structlog
 import uvloop
 
-from benchmarks.cuts import all_received, until
-from benchmarks.soak.load import LIKE, SHARES, Load
-from benchmarks.soak.subscribers import PostLog, subscribers
-from benchmarks.soak.trouble import Memory, Trouble
-from benchmarks.subscriber import Subscriber
+from benchmarks.clients import until_no_job_is_left
+from benchmarks.soak.load import LIKE, SHARES, MemberLoad
+from benchmarks.soak.trouble import MemorySamples, Trouble
+from benchmarks.subscribers import (
+    HEAD,
+    QUERIES,
+    EventStreamSubscriber,
+    PostLog,
+    Subscriber,
+    losses,
+    rows,
+    until_received,
+)
 from benchmarks.versus import contenders, graph, processors, stage
 from benchmarks.versus.contenders import PERCH, ROOT, Contender
-from benchmarks.versus.stage import ALL_PUSHED, SECRET, Stage
+from benchmarks.versus.stage import ALL_PUSHED, SECRET, Reader, Stage
 from benchmarks.versus.tables import table
-from store import jobs, keys
-from store.client.database import Unavailable
+from resolvers.live.cursors import event_cursor
 from store.events import log as events
 
 PROCESSES = 2
 WATCHERS, AUTHORS, READERS = 50, 20, 200  # members who subscribe, who post, and who read, like and follow
 START_SECONDS = 60  # of load before memory is called that of the start
-SHOWN = 5  # subscribers who missed most
+RECONNECT_SECONDS = 0.1, 1.0  # shortest and longest pause: all subscribers of a process that was killed come back
 
 
 async def main(asked: argparse.Namespace) -> bool:
@@ -63,24 +71,24 @@ async def main(asked: argparse.Namespace) -> bool:
 async def _soak(opened: Stage, perch: Contender, asked: argparse.Namespace) -> bool:
     people = await opened.readers(WATCHERS + AUTHORS + READERS, 0, asked.seed)
     watchers, authors, readers = people[:WATCHERS], people[WATCHERS : WATCHERS + AUTHORS], people[WATCHERS + AUTHORS :]
-    posts = [int(post) for post in await opened.db.one("ZRANGE", keys.public(), 0, -1)]
-    load = Load(perch.port, readers, authors, list(opened.members), posts, asked.seed)
+    posts = await opened.public_posts()
+    load = MemberLoad(perch.port, readers, authors, list(opened.members), posts, asked.seed)
     for watcher in watchers:
         await load.follow_all(watcher, authors)
     await opened.work_off()
     log = PostLog(opened.db, await events.newest(opened.db))
     listening = subscribers(watchers, asked.subscriptions, log.cursor)
     trouble = Trouble(opened, perch, asked.every)
-    memory = Memory(opened, perch, trouble)
+    memory = MemorySamples(opened, perch, trouble)
     load.is_troubled = trouble.is_near
     url = f"http://127.0.0.1:{perch.port}"
     beside = [asyncio.create_task(each.run(url)) for each in listening]
     beside += [asyncio.create_task(each) for each in (log.run(), memory.run(), _report(load, listening, memory))]
     began, seconds = time.monotonic(), asked.minutes * 60
     await asyncio.gather(load.run(asked.rate, seconds), trouble.run(seconds))
-    await until(lambda: _is_finished(opened))
+    await until_no_job_is_left(opened.db)
     await log.catch_up()
-    await all_received(listening, len(log.posts))
+    await until_received(listening, len(log.posts))
     await memory.look()
     for task in beside:
         task.cancel()
@@ -89,14 +97,20 @@ async def _soak(opened: Stage, perch: Contender, asked: argparse.Namespace) -> b
     return await _judge(opened, load, listening, log, trouble, memory)
 
 
-async def _is_finished(opened: Stage) -> bool:
-    try:
-        return await jobs.backlog(opened.db) == (0, 0)
-    except Unavailable:
-        return False
+def subscribers(watchers: Sequence[Reader], count: int, cursor: str) -> list[Subscriber]:
+    """Return subscribers to all posts, half of them on websockets, half on event streams."""
+    ways = [(query, kind) for query in QUERIES for kind in (Subscriber, EventStreamSubscriber)]
+    made: list[Subscriber] = []
+    for number in range(count):
+        (name, kind), watcher = ways[number % len(ways)], watchers[number % len(watchers)]
+        how = "event stream" if kind is EventStreamSubscriber else "websocket"
+        one = kind(f"{name}, {how}", QUERIES[name], watcher.token, event_cursor(cursor))
+        one.pauses = RECONNECT_SECONDS
+        made.append(one)
+    return made
 
 
-async def _report(load: Load, listening: list[Subscriber], memory: Memory) -> None:
+async def _report(load: MemberLoad, listening: list[Subscriber], memory: MemorySamples) -> None:
     """Print a line a minute."""
     while True:
         await asyncio.sleep(60)
@@ -110,17 +124,17 @@ async def _report(load: Load, listening: list[Subscriber], memory: Memory) -> No
 
 
 async def _judge(
-    opened: Stage, load: Load, listening: list[Subscriber], log: PostLog, trouble: Trouble, memory: Memory
+    opened: Stage, load: MemberLoad, listening: list[Subscriber], log: PostLog, trouble: Trouble, memory: MemorySamples
 ) -> bool:
     table(["ended", "times"], [[name, str(count)] for name, count in sorted(trouble.acts.items())])
-    rows = [
+    lines = [
         [kind, f"{load.answered[kind]:,}", *(f"{load.percentile(kind, share):.1f}" for share in (0.5, 0.99))]
         for kind in SHARES
     ]
-    table(["requests", "answered", "p50 ms", "p99 ms"], rows)
+    table(["requests", "answered", "p50 ms", "p99 ms"], lines)
     names = sorted({*load.failed, *load.failed_in_peace})
-    rows = [[name, f"{load.failed[name]:,}", f"{load.failed_in_peace[name]:,}"] for name in names]
-    table(["errors", "in all", "when nothing was restarting"], rows or [["none", "0", "0"]])
+    lines = [[name, f"{load.failed[name]:,}", f"{load.failed_in_peace[name]:,}"] for name in names]
+    table(["errors", "in all", "when nothing was restarting"], lines or [["none", "0", "0"]])
     print(f"\n{load.skipped:,} requests were not sent, because too many waited for their answers.\n")
     table(["memory, MiB", "start", "a quarter", "half", "three quarters", "end"], memory.rows(START_SECONDS))
     lost = await load.lost(opened.db)
@@ -128,25 +142,8 @@ async def _judge(
     print(f"\n{len(load.posted):,} posts answered, {len(log.posts):,} in the log: ", end="")
     print("the same." if is_whole else "NOT THE SAME.")
     print(f"{load.kept(LIKE):,} likes and {load.kept('follow'):,} follows answered, {lost:,} of them lost.\n")
-    return _watched(listening, log.posts) and is_whole and not lost
-
-
-def _watched(listening: list[Subscriber], wanted: list[str]) -> bool:
-    """Print what subscribers missed and got twice; returns whether that is nothing."""
-    expected, rows = set(wanted), []
-    for name in dict.fromkeys(each.name for each in listening):
-        those = [each for each in listening if each.name == name]
-        missed = sum(len(expected - set(each.received)) for each in those)
-        repeated = sum(len(each.received) - len(set(each.received)) for each in those)
-        disordered = sum(each.received != wanted for each in those)
-        counts = (len(those), sum(len(each.received) for each in those), missed, repeated)
-        more = (sum(each.gaps for each in those), disordered, sum(sum(each.ended.values()) for each in those))
-        rows.append([name, *(f"{count:,}" for count in (*counts, *more))])
-    table(["subscribers", "of them", "events", "missed", "repeated", "gaps", "not in order", "resumed"], rows)
-    wrong = [each for each in listening if each.received != wanted or each.gaps]
-    for each in wrong[:SHOWN]:
-        print(f"\n{each.name}: {each.row(wanted)[1:]}")
-    return not wrong
+    table(HEAD, rows(listening, log.posts))
+    return is_whole and not lost and not any(losses(listening, log.posts, log.posts))
 
 
 async def _verify(url: str) -> bool:

@@ -13,8 +13,7 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 
-from benchmarks.cuts import FOLLOW, POST
-from benchmarks.moving import PAUSE
+from benchmarks.clients import FOLLOW, PAUSE, POST, ask
 from benchmarks.versus import graph, queries
 from benchmarks.versus.contenders import BenchmarkError
 from benchmarks.versus.stage import Reader
@@ -33,7 +32,7 @@ PAGES = {"home": queries.HOME, "profile": queries.PROFILE}
 
 
 @dataclass
-class Load:
+class MemberLoad:
     """Requests that become due at random moments."""
 
     port: int
@@ -157,11 +156,8 @@ class Load:
 
     async def _ask(self, session: ClientSession, document: str, who: Reader, variables: dict[str, Any]) -> Any:
         """Return the data of an answer, None where there is none."""
-        body, headers = {"query": document, "variables": variables}, {"Authorization": f"Bearer {who.token}"}
         try:
-            url = f"http://127.0.0.1:{self.port}/graphql"
-            async with session.post(url, json=body, headers=headers) as response:
-                answer = await response.json()
+            answer = await ask(session, f"http://127.0.0.1:{self.port}", document, who.token, variables)
         except (ClientError, TimeoutError) as error:
             self._fail(type(error).__name__)
             return None

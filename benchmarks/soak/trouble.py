@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import psutil
 
-from benchmarks.cuts import until
+from benchmarks.clients import until
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.load import MIB
 from benchmarks.versus.stage import Stage
@@ -71,7 +71,7 @@ class Trouble:
         await until(is_replaced)
 
 
-class Memory:
+class MemorySamples:
     """The resident memory of the processes, sampled."""
 
     def __init__(self, stage: Stage, perch: Contender, trouble: Trouble) -> None:

@@ -5,8 +5,8 @@ Run it from a checkout with Perch and its extra `bench` installed, and Node 20 o
     pip install -e '.[bench]'
     python -m benchmarks.versus
 
-By default that takes about twenty minutes; `--seconds 2 --rounds 1 home` gives a first idea in one. `all` takes some
-three hours, and with `--markdown benchmarks/RESULTS.md --charts docs/charts` leaves the tables and charts there.
+That takes some two hours; `--seconds 2 --rounds 1 home` gives a first idea in one minute. With `--page
+docs/benchmarks.md` each part puts its tables into that page.
 
 It starts a store of its own in a folder that is removed at the end, and loads one network into it. The contenders
 answer the same requests by many readers, each with a token of their own. Each contender is a process. While one is
@@ -43,12 +43,8 @@ No author counts as a big one here, since the rivals could not read their posts.
 quotes: it asks for the home page as front ends show it, with the viewer's flags, reposters and quoted posts, of those
 contenders that answer it. Half of its homes have reposts, and likes are distributed among posts by Zipf's law.
 `many_members` asks for the same page on a site whose readers fit no cache: 200,000 members, who read by Zipf's law. The
-commands of the store for one request show what a cache has answered. `observed` has Perch alone, with and without
-metrics and traces, which a collector takes and drops.
-
-`processes` is the exception: nothing is pinned, and servers, store and load generator share all processors. `limit`
-asks what the store could do alone; `steps` and `budget` measure Perch with parts taken out, or answering from memory
-(`benchmarks.rivals.altered`).
+commands of the store for one request show what a cache has answered. `events` has Perch alone: posts that many
+websockets get live. `--beside` adds another checkout of Perch to all parts.
 
 The load generator is `load.mjs`. Common ones were tried first. Those with a fixed rate send all requests of a second at
 its beginning, so they measure a queue that they make themselves. The generator's processor time is part of the output.

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,6 +26,8 @@ JAVASCRIPT = ROOT / "benchmarks" / "rivals" / "javascript"
 BUN_FILES = "node_modules/@oven/bun-*/bin/bun"  # those that npm finds to fit the machine
 START_SECONDS = 30
 LEAST_NODE = 20  # major version
+LIMITS = ("POSTS_PER_HOUR", "LIKES_PER_HOUR", "FOLLOWS_PER_HOUR", "MAX_LIVE_COST")
+NO_LIMIT = "1000000000"  # writes are counted, as on a site, but never refused
 
 
 class BenchmarkError(Exception):
@@ -33,7 +35,7 @@ class BenchmarkError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ContenderKind:
     """How a contender is started, and whether it speaks GraphQL."""
 
     name: str
@@ -43,13 +45,12 @@ class Kind:
     settings: Mapping[str, str] = field(default_factory=dict)  # beside those that all have
 
 
-PERCH = Kind("Perch", [sys.executable, "server.py", "serve"])
+PERCH = ContenderKind("Perch", [sys.executable, "server.py", "serve"])
 PERCH_ANEW = replace(PERCH, name="Perch, nothing kept", settings={"RECORDS_KEPT": "0"})
-STRAWBERRY = Kind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
-BY_HAND = Kind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
-MERCURIUS = Kind("Node, Mercurius", ["node", "mercurius.js"], JAVASCRIPT)
-BUN = Kind("Bun, graphql-jit", ["bun", "bun.js"], JAVASCRIPT)
-PERCH_CUT = [sys.executable, "-m", "benchmarks.rivals.altered"]  # and what of it is switched off
+STRAWBERRY = ContenderKind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
+BY_HAND = ContenderKind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
+MERCURIUS = ContenderKind("Node, Mercurius", ["node", "mercurius.js"], JAVASCRIPT)
+BUN = ContenderKind("Bun, graphql-jit", ["bun", "bun.js"], JAVASCRIPT)
 ALL = {
     "perch": PERCH,
     "anew": PERCH_ANEW,
@@ -61,7 +62,7 @@ ALL = {
 WHOLE_PAGE = (PERCH, PERCH_ANEW, MERCURIUS, BUN)  # those that answer the page of the web client
 
 
-def of_checkout(folder: Path) -> Kind:
+def of_checkout(folder: Path) -> ContenderKind:
     """Return Perch as another checkout has it; it runs under this interpreter, with the packages installed here."""
     return replace(PERCH, name=f"Perch of {folder.name}", folder=folder)
 
@@ -70,7 +71,7 @@ def of_checkout(folder: Path) -> Kind:
 class Contender:
     """A contender that is running."""
 
-    kind: Kind
+    kind: ContenderKind
     port: int
     process: psutil.Process
     which: int | None = processors.SERVER  # processor that it may use
@@ -90,6 +91,16 @@ class Contender:
         """Processor time that all of them have had, s."""
         times = [process.cpu_times() for process in self.processes]
         return float(sum(each.user + each.system for each in times))
+
+    @property
+    def exact_cpu(self) -> float:
+        """The same of the threads that run now: exact where Linux counts it, else in steps of 10 ms."""
+        paths = [path for each in self.processes for path in Path("/proc").glob(f"{each.pid}/task/*/schedstat")]
+        try:
+            spent = [int(path.read_text().split()[0]) for path in paths]
+        except OSError:  # a thread has ended meanwhile
+            return self.exact_cpu
+        return sum(spent) / 1e9 if spent else self.cpu
 
     def pause(self) -> None:
         """Let it do nothing."""
@@ -123,15 +134,15 @@ class Contender:
 
 @contextlib.asynccontextmanager
 async def running(
-    stage: Stage, kinds: Sequence[Kind], *, which: int | None = processors.SERVER, url: str | None = None
+    stage: Stage, kinds: Sequence[ContenderKind], *, which: int | None = processors.SERVER
 ) -> AsyncIterator[list[Contender]]:
-    """Start contenders on a processor, with the stage's store or another address of it, and stop them at the end."""
+    """Start contenders on a processor, with the stage's store, and stop them at the end."""
     if MERCURIUS in kinds or BUN in kinds:
         install_packages()
     started: list[tuple[Contender, subprocess.Popen[bytes]]] = []
     try:
         for kind in kinds:
-            begun = await _start(kind, url or stage.url, which)
+            begun = await _start(kind, stage.url, which)
             started.append(begun)
         yield [contender for contender, _ in started]
     finally:
@@ -142,7 +153,7 @@ async def running(
             process.wait(START_SECONDS)
 
 
-async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, subprocess.Popen[bytes]]:
+async def _start(kind: ContenderKind, url: str, which: int | None) -> tuple[Contender, subprocess.Popen[bytes]]:
     port = free_port()
     environment = {
         **os.environ,
@@ -151,6 +162,7 @@ async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, su
         "REDIS_URL": url,
         "SECRET_KEY": SECRET,
         "RATE_LIMIT": "0",
+        **dict.fromkeys(LIMITS, NO_LIMIT),
         "REQUEST_HEAD_SECONDS": "3600",  # connections wait while others have their turn
         "KEEP_ALIVE_SECONDS": "3600",
         "CONNECTIONS_PER_ADDRESS": "0",  # the load has one
@@ -173,6 +185,27 @@ async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, su
         await asyncio.sleep(0.05)
     process.kill()
     raise BenchmarkError(f"{kind.name} does not start")
+
+
+@contextlib.contextmanager
+def paused(contenders: Sequence[Contender]) -> Iterator[None]:
+    """Let contenders do nothing inside the context."""
+    for contender in contenders:
+        contender.pause()
+    try:
+        yield
+    finally:
+        for contender in contenders:
+            contender.resume()
+
+
+def in_turn(contenders: Sequence[Contender]) -> Iterator[Contender]:
+    """Yield each contender while the others are paused."""
+    with paused(contenders):
+        for contender in contenders:
+            contender.resume()
+            yield contender
+            contender.pause()
 
 
 def free_port() -> int:
@@ -217,7 +250,7 @@ def install_packages() -> None:
         subprocess.run([npm, "install", *options], cwd=JAVASCRIPT, check=True, stdout=sys.stderr)  # noqa: S603
 
 
-def _command(kind: Kind) -> list[str]:
+def _command(kind: ContenderKind) -> list[str]:
     """Return the command that starts a contender. npm's own launcher of Bun needs a script to have run."""
     program, *arguments = kind.command
     if kind is not BUN:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
-from collections.abc import Sequence
 
-from benchmarks.versus import contenders, graph, queries
+from benchmarks.versus import graph, queries
 from benchmarks.versus.contenders import BenchmarkError
-from benchmarks.versus.load import MIB
-from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import BATCH, Reader, Stage
-from benchmarks.versus.tables import table
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.importing.network import Network
 from store import keys
@@ -21,7 +17,7 @@ FOLLOWING = 6  # median of members that one follows
 POSTS_PER_MEMBER = 1
 REQUESTS = 60_000  # drawn among all readers, sent in turn
 ZIPF = 1.0  # exponent of how often members read
-HOT = 10_000  # members whose pages are read once to see what each leaves in the memory of a server
+LEAST = 10_000  # members with more than a page at home
 
 
 def network(members: int, seed: int) -> Network:
@@ -35,7 +31,7 @@ async def draw(stage: Stage, seed: int) -> list[Reader]:
     logins = list(stage.members)
     sizes = await stage.db.ask(*(("LLEN", keys.home(stage.members[login])) for login in logins))
     fit = [login for login, size in zip(logins, sizes, strict=True) if size > queries.PAGE]
-    if len(fit) < HOT:
+    if len(fit) < LEAST:
         raise BenchmarkError(f"only {len(fit):,} members have more than a page at home: make the site larger")
     dice.shuffle(fit)  # how often members read has nothing to do with who follows them
     weights = list(itertools.accumulate((rank + 1) ** -ZIPF for rank in range(len(fit))))
@@ -44,22 +40,3 @@ async def draw(stage: Stage, seed: int) -> list[Reader]:
     for some in batches([*dict.fromkeys(drawn)], BATCH):
         signed_in |= zip(some, await asyncio.gather(*map(stage.sign_in, some)), strict=True)
     return [signed_in[login] for login in drawn]
-
-
-async def hot(stage: Stage, kinds: Sequence[contenders.Kind], requests: Sequence[Request]) -> None:
-    """Print what the first pages of so many members leave in the memory of a new server."""
-    distinct = list({request.token: request for request in requests}.values())[:HOT]
-    rows = []
-    for kind in kinds:
-        async with contenders.running(stage, [kind]) as (server,):
-            connection = server.connect()
-            for request in distinct[:BATCH]:
-                server.ask(request, connection)
-            before = server.memory / MIB
-            for request in distinct[BATCH:]:
-                server.ask(request, connection)
-            after = server.memory / MIB
-            connection.close()
-        rows.append([kind.name, f"{before:.0f}", f"{after:.0f}", f"{after - before:.0f}"])
-    print(f"\n### Memory of a server after a page of each of {len(distinct):,} members\n\nResident, MiB:")
-    table(["", f"after {BATCH}", f"after {len(distinct):,}", "growth"], rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import random
@@ -11,10 +10,9 @@ from collections.abc import Sequence
 from benchmarks.versus import contenders, graph, queries
 from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
-from benchmarks.versus.stage import BATCH, Reader, Stage
-from resolvers.operation.inputs import batches
+from benchmarks.versus.stage import Reader, Stage
 from resolvers.reading import global_ids
-from store import keys, likes_and_comments
+from store import keys
 
 QUOTES = 40  # posts that quote another
 LIKES = 20_000  # of the public timeline's posts by readers
@@ -34,7 +32,7 @@ async def prepare(stage: Stage, readers: Sequence[Reader], seed: int) -> None:
     logins = list(stage.members)
     followers = await stage.db.ask(*(("ZCARD", keys.followers(stage.members[login])) for login in logins))
     reach = list(itertools.accumulate(followers))
-    public = [int(post) for post in await stage.db.one("ZREVRANGE", keys.public(), 0, -1)]
+    public = (await stage.public_posts())[::-1]
     async with contenders.running(stage, [contenders.PERCH]) as (perch,):
         for text in graph.texts(dice)[:QUOTES]:
             _repost(perch, queries.repost(dice.choice(readers).token, _id(dice.choice(public)), text))
@@ -46,9 +44,8 @@ async def prepare(stage: Stage, readers: Sequence[Reader], seed: int) -> None:
                 _repost(perch, queries.repost((await stage.sign_in(reposter)).token, _id(post)))
             await stage.work_off()
     weights = list(itertools.accumulate((rank + 1) ** -ZIPF for rank in range(len(public))))
-    for some in batches(dice.choices(public, cum_weights=weights, k=LIKES), BATCH):
-        await asyncio.gather(*(likes_and_comments.like(stage.db, post, dice.choice(readers).member) for post in some))
-    await stage.work_off()
+    liked = dice.choices(public, cum_weights=weights, k=LIKES)
+    await stage.like([(post, dice.choice(readers).member) for post in liked])
 
 
 def _id(post: int) -> str:

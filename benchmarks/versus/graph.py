@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from pathlib import Path
 
-from resolvers.upkeep.importing.network import Network, read_network
-from store.settings import Settings
+from resolvers.upkeep.importing.network import Network
 
 MEDIAN_FOLLOWING, SPREAD = 35, 0.9  # of the log-normal number of members that one follows
 POPULARITY = 0.75  # exponent of Zipf's law of popularity; the tail of followers falls with 1 + 1 / 0.75 = 2.3
@@ -33,13 +31,6 @@ def generated(members: int, posts: int, seed: int, following_median: int = MEDIA
     return Network(
         f"generated {members} {posts} {seed} {following_median}", logins, following, texts(dice), posts, seed
     )
-
-
-def read(path: Path, posts: int, seed: int, scratch: Path) -> Network:
-    """Return the network that a file of edges names, `follower TAB followed` a line, with invented texts."""
-    words = scratch / "texts"
-    words.write_text("\n".join(texts(random.Random(seed))), "utf-8")  # noqa: S311
-    return read_network(path, words, Settings(), total=posts, most=None, seed=seed)
 
 
 def texts(dice: random.Random) -> list[str]:

@@ -1,8 +1,8 @@
 // Sends requests over keep-alive connections and measures the answers. Usage: node load.mjs PLAN.json
 //
-// The plan: { port, connections, warmup, seconds, amount, rate, first, refusals, requests: [{ head, body }] }; times in s,
+// The plan: { port, connections, warmup, seconds, amount, rate, first, requests: [{ head, body }] }; times in s,
 // the rate per second. With an amount, it waits for that many answers, however long they take. `first` is the place of the
-// first request, as a share of all. With refusals, answers 503 are counted apart, and are no failures.
+// first request, as a share of all.
 // Without a rate, each connection sends its next request when it has its answer. With a rate, requests become due at
 // random moments, the same in every run, whether or not earlier ones were answered. A request that waits for a free
 // connection is measured from the moment it was due, so a server that falls behind cannot hide it.
@@ -22,7 +22,6 @@ const now = () => performance.now()
 let measuring = false
 let stopped = false
 let failures = 0
-let refused = 0
 let example = null // of a failure
 const latencies = []
 let next = Math.floor(plan.first * requests.length)
@@ -80,13 +79,10 @@ class Connection {
     this.#missing = -1
     this.#isFree = true
     unanswered -= 1
-    const isRefused = plan.refusals && answer.latin1Slice(9, 12) === '503'
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes(ERRORS)
     const counts = measuring && isGood && this.#since >= began
     if (counts && latencies.push(taken) === plan.amount) end()
-    if (isRefused) {
-      if (measuring) refused += 1
-    } else if (!isGood) {
+    if (!isGood) {
       failures += 1
       example ??= answer.toString('utf8', 0, 600)
     }
@@ -152,7 +148,7 @@ function end() {
   const { user, system } = process.cpuUsage(cpu)
   const sorted = Float64Array.from(latencies).sort()
   const result = {
-    answered: sorted.length, unanswered, failures, refused, example, seconds, cpu: (user + system) / 1e6,
+    answered: sorted.length, unanswered, failures, example, seconds, cpu: (user + system) / 1e6,
     p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99),
   }
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0))

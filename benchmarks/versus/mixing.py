@@ -17,6 +17,7 @@ from store import keys
 from store.homes import stored
 
 REQUESTS = 2_000  # that are sent in turn
+SHARES = 60, 30, 10  # of home pages, profile pages and posts, in a hundred requests
 MOST_INLINE = 1_000  # followers
 
 
@@ -28,9 +29,9 @@ def profiles(network: Network, readers: Sequence[Reader], count: int) -> list[Re
     return [queries.profile(dice.choice(readers).token, login) for login in logins]
 
 
-def mixed(network: Network, readers: Sequence[Reader], shares: tuple[int, int, int]) -> list[Request]:
+def mixed(network: Network, readers: Sequence[Reader]) -> list[Request]:
     """Return home pages, profile pages and posts by their shares of a hundred, in an order that is always the same."""
-    reads, pages, posts = (REQUESTS * share // 100 for share in shares)
+    reads, pages, posts = (REQUESTS * share // 100 for share in SHARES)
     dice = random.Random(network.seed)  # noqa: S311
     texts = graph.texts(dice)
     requests = [queries.home(dice.choice(readers).token) for _ in range(reads)]

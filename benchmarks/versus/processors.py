@@ -47,11 +47,6 @@ def can_pin() -> bool:
     return len(_ALL) > 1
 
 
-def count() -> int:
-    """Return how many processors may be used."""
-    return len(_ALL) or os.cpu_count() or 1
-
-
 def model() -> str:
     """Return the model name of the processors, as far as the system reports it."""
     try:

@@ -41,10 +41,9 @@ class Request:
     as_path: tuple[str, str, str]  # method, path, body
 
 
-def home(token: str, first: int = PAGE, name: str = "Home") -> Request:
-    """Return the request for the first page of the home; another name of the operation makes the text a new one."""
-    document = HOME.replace("Home", name, 1)
-    return Request(token, document, {"first": first}, ("GET", f"/home?first={first}", ""))
+def home(token: str) -> Request:
+    """Return the request for the first page of the home."""
+    return Request(token, HOME, {"first": PAGE}, ("GET", f"/home?first={PAGE}", ""))
 
 
 def feed(token: str) -> Request:
@@ -55,16 +54,6 @@ def feed(token: str) -> Request:
 def repost(token: str, post: str, text: str = "") -> Request:
     """Return the request that reposts a post, or quotes it in a text; of Perch only."""
     return Request(token, REPOST, {"post": post, **({"text": text} if text else {})}, ("", "", ""))
-
-
-def nested(token: str, depth: int) -> Request:
-    """Return the request for a home whose authors are asked for their posts, and these for their authors; of Perch."""
-    inner = ""
-    for _ in range(depth):
-        inner = f"timeline(first: 3) {{ edges {{ node {{ ... on Post {{ id author {{ id login {inner} }} }} }} }} }}"
-    author = f"author {{ id login {inner} }}"
-    document = f"{{ homeTimeline(first: 10) {{ edges {{ node {{ ... on Post {{ id text {author} }} }} }} }} }}"
-    return Request(token, document, {}, ("", "", ""))
 
 
 def profile(token: str, login: str) -> Request:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.versus import load, queueing
+from benchmarks.versus import contenders, load
 from benchmarks.versus.contenders import Contender
-from benchmarks.versus.load import Plan, Result
+from benchmarks.versus.load import LoadPlan, Result
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import ratio, spread, table
@@ -35,26 +35,19 @@ class Effort:
 
 
 async def take_turns(
-    stage: Stage, contenders: Sequence[Contender], requests: Sequence[Request], plans: dict[str, Plan], scratch: Path
+    stage: Stage, running: Sequence[Contender], requests: Sequence[Request], plans: dict[str, LoadPlan], scratch: Path
 ) -> dict[str, Result]:
     """Measure each contender once, the others paused."""
-    for contender in contenders:
-        contender.pause()
-    found = {}
-    for contender in contenders:
-        contender.resume()
-        plan = plans[contender.kind.name]
-        found[contender.kind.name] = await load.run(contender, stage, requests, plan, scratch)
-        contender.pause()
-    for contender in contenders:
-        contender.resume()
-    return found
+    return {
+        contender.kind.name: await load.run(contender, stage, requests, plans[contender.kind.name], scratch)
+        for contender in contenders.in_turn(running)
+    }
 
 
 async def measure(
     title: str,
     stage: Stage,
-    contenders: Sequence[Contender],
+    running: Sequence[Contender],
     requests: Sequence[Request],
     effort: Effort,
     scratch: Path,
@@ -64,11 +57,11 @@ async def measure(
     Every other round begins with the last contender, so that none gains from its place. Each round begins at another
     request, so that no cache gains from the round before.
     """
-    full = Plan(effort.connections, effort.warmup, effort.seconds)
-    saturated: Results = {contender.kind.name: [] for contender in contenders}
-    relaxed: Results = {contender.kind.name: [] for contender in contenders}
+    full = LoadPlan(effort.connections, effort.warmup, effort.seconds)
+    saturated: Results = {contender.kind.name: [] for contender in running}
+    relaxed: Results = {contender.kind.name: [] for contender in running}
     with tqdm(total=2 * effort.rounds, desc=title, leave=False) as bar:
-        orders = [contenders, contenders[::-1]]
+        orders = [running, running[::-1]]
         for i in range(effort.rounds):
             plan = replace(full, first=i / (2 * effort.rounds))
             turns = await take_turns(stage, orders[i % 2], requests, dict.fromkeys(saturated, plan), scratch)
@@ -90,39 +83,32 @@ async def measure(
     _print_relaxed(relaxed)
 
 
-Value = Callable[[Result], float]
+Column = tuple[str, Callable[[Result], float], int]  # head, value, digits
+
+
+def _print(results: Results, columns: Sequence[Column], ratios: Sequence[Column]) -> None:
+    """Print a table: the columns, and those of `ratios` by the first contender's."""
+    first = next(iter(results))
+    rows = [
+        [
+            name,
+            *(spread([value(r) for r in found], digits) for _, value, digits in columns),
+            *(ratio([value(r) for r in found], [value(r) for r in results[first]]) for _, value, _ in ratios),
+        ]
+        for name, found in results.items()
+    ]
+    table(["", *(head for head, _, _ in columns), *(f"{head}, it / {first}" for head, _, _ in ratios)], rows)
+
+
+RATE: Column = ("requests/s", lambda r: r.throughput, 0)
+SERVER: Column = ("server CPU ms", lambda r: r.server_ms, 3)
+P50, P99 = (("p50 ms", lambda r: r.p50, 2), ("p99 ms", lambda r: r.p99, 2))
+STORE: Sequence[Column] = (("store CPU ms", lambda r: r.store_ms, 3), ("commands", lambda r: r.commands, 1))
+MEMORY: Column = ("MiB", lambda r: r.memory, 0)
 
 
 def _print_saturated(results: Results) -> None:
-    first, rows = next(iter(results.values())), []
-    columns: list[tuple[Value, int]] = [
-        (lambda r: r.throughput, 0),
-        (lambda r: r.p50, 1),
-        (lambda r: r.p99, 1),
-        (lambda r: r.server_ms, 3),
-        (lambda r: r.store_ms, 3),
-        (lambda r: r.commands, 1),
-        (lambda r: r.memory, 0),
-    ]
-    for name, found in results.items():
-        cells = [spread([value(r) for r in found], digits) for value, digits in columns]
-        cells.insert(1, ratio([r.throughput for r in first], [r.throughput for r in found]))
-        cells.insert(5, ratio([r.server_ms for r in found], [r.server_ms for r in first]))
-        rows.append([name, *cells])
-    name = next(iter(results))
-    head = [
-        "",
-        "requests/s",
-        f"{name} / it",
-        "p50 ms",
-        "p99 ms",
-        "server CPU ms",
-        f"it / {name}",
-        "store CPU ms",
-        "commands of the store",
-        "MiB",
-    ]
-    table(head, rows)
+    _print(results, [RATE, P50, P99, SERVER, *STORE, MEMORY], [RATE, SERVER])
     for contender, found in results.items():
         print(f"- {contender}: {_verdict(found)}")
     print()
@@ -142,37 +128,7 @@ def _verdict(found: Sequence[Result]) -> str:
 
 
 def _print_relaxed(results: Results) -> None:
-    first = next(iter(results.values()))
-    columns: list[tuple[Value, int]] = [
-        (lambda r: r.throughput, 0),
-        (lambda r: r.p50, 2),
-        (lambda r: r.p99, 2),
-        (lambda r: r.server_ms, 3),
-    ]
-    rows = [
-        [
-            name,
-            *(spread([value(r) for r in found], digits) for value, digits in columns),
-            ratio([r.p50 for r in found], [r.p50 for r in first]),
-            ratio([r.p99 for r in found], [r.p99 for r in first]),
-            ratio(
-                [r.p99 for r in found], [queueing.response_time(0.99, r.server_ms, r.throughput / 1000) for r in found]
-            ),
-        ]
-        for name, found in results.items()
-    ]
-    name = next(iter(results))
-    head = [
-        "",
-        "requests/s",
-        "p50 ms",
-        "p99 ms",
-        "server CPU ms",
-        f"p50, it / {name}",
-        f"p99, it / {name}",
-        "p99 / M/D/1",
-    ]
-    table(head, rows)
+    _print(results, [RATE, P50, P99, SERVER], [P50, P99])
     for contender, found in results.items():
         left = statistics.median(r.unanswered / r.throughput for r in found)
         if left > BEHIND:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,9 +61,17 @@ class Stage:
         self.members = await imports.create_members(self.db, network, NO_PASSWORD, lambda _: None)
         dice = random.Random(network.seed)  # noqa: S311
         members = list(self.members.values())
-        public = [int(post) for post in await self.db.one("ZRANGE", keys.public(), 0, -1)]
-        for some in batches(dice.choices(public, k=LIKES_PER_POST * len(public)) if public else [], BATCH):
-            await asyncio.gather(*(likes_and_comments.like(self.db, post, dice.choice(members)) for post in some))
+        public = await self.public_posts()
+        await self.like([(post, dice.choice(members)) for post in dice.choices(public, k=LIKES_PER_POST * len(public))])
+
+    async def public_posts(self) -> list[int]:
+        """Return the posts of the public timeline, the oldest first."""
+        return [int(post) for post in await self.db.one("ZRANGE", keys.public(), 0, -1)]
+
+    async def like(self, likes: Sequence[tuple[int, int]]) -> None:
+        """Make likes: posts and members."""
+        for some in batches(likes, BATCH):
+            await asyncio.gather(*(likes_and_comments.like(self.db, post, member) for post, member in some))
         await self.work_off()
 
     async def work_off(self) -> None:

@@ -7,14 +7,13 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import redis
 from tqdm import tqdm
 
 from benchmarks.rivals import redis_in_action
-from benchmarks.versus import plots, processors, queries
+from benchmarks.versus import contenders, processors, queries
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
@@ -34,7 +33,7 @@ LISTPACK = "zset-max-listpack-entries"
 POLL_SECONDS = 0.002
 DELIVERY_SECONDS = 600
 TEXT = "to all of you, as long as most posts are, more or less"
-PERCH, BOOK, BOOK_FAST = "Perch", "Redis in Action", "Redis in Action, skip lists"
+BOOK, BOOK_FAST = "Redis in Action", "Redis in Action, skip lists"
 HOMES = {BOOK: redis_in_action.home_as_listpack, BOOK_FAST: redis_in_action.home_as_skip_list}
 
 Publish = Callable[[], Awaitable[int]]  # Returns the post.
@@ -109,30 +108,28 @@ async def _fill(stage: Stage, fans: Sequence[int]) -> None:
     await stage.db.one("DEL", *(f"{MODEL}{name}" for name in HOMES), *(f"{MODEL}{more}" for more in models))
 
 
-async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: int, charts: Path | None) -> None:
-    """Measure posts by authors of each size, print a table, and draw it where charts are wanted."""
+async def posts(stage: Stage, running: Sequence[Contender], sizes: Sequence[int], rounds: int) -> None:
+    """Measure posts by authors of each size, and print a table. The contenders are checkouts of Perch."""
     book = redis.Redis(unix_socket_path=stage.socket, decode_responses=True)
     book.set(redis_in_action.COUNTER, await stage.db.mint())
-    found: dict[int, dict[str, list[Turn]]] = {}
+    rows: list[list[str]] = []
     for size in tqdm(sizes, desc="posts", leave=False):
         author = await stage.sign_in(f"author{size}")
         last = int((await stage.db.one("ZRANGE", keys.followers(author.member), -1, -1))[0])
-        count = _count(size)
-        rivals = [BOOK, BOOK_FAST] if size <= SKIP_LISTS else [BOOK]
-        turns: dict[str, list[Turn]] = {name: [] for name in (PERCH, *rivals)}
+        rivals = {name: home for name, home in HOMES.items() if name == BOOK or size <= SKIP_LISTS}
+        turns: dict[str, list[Turn]] = {name: [] for name in [*(one.kind.name for one in running), *rivals]}
         for _ in range(rounds):
-            perch.process.resume()
-            turns[PERCH].append(await _turn(stage, _in_perch(last), _by_perch(perch, author), _nothing, count))
-            perch.process.suspend()
-            with processors.moved(processors.SERVER):
-                for name in rivals:
-                    home = HOMES[name]
+            for perch in contenders.in_turn(running):
+                turn = await _turn(stage, _in_perch(last), _by_perch(perch, author), _nothing, _count(size))
+                turns[perch.kind.name].append(turn)
+            with contenders.paused(running), processors.moved(processors.SERVER):
+                for name, home in rivals.items():
                     by_book, later = _by_book(book, author, home), _worker_of(book, home)
-                    turns[name].append(await _turn(stage, _in_book(home(last)), by_book, later, count))
-        perch.process.resume()
-        found[size] = turns
+                    turns[name].append(await _turn(stage, _in_book(home(last)), by_book, later, _count(size)))
+        rows += _rows(turns, size)
     book.close()
-    _report(found, charts)
+    print("\n### A post to many followers\n\nHome entries per second of the store's processor time; times in ms.")
+    table(["followers", "", "entries/s", f"it / {running[0].kind.name}", "answered", "delivered to all"], rows)
 
 
 def _count(size: int) -> int:
@@ -140,32 +137,21 @@ def _count(size: int) -> int:
     return max(1, min(MOST_POSTS, INSERTS // size))
 
 
-def _report(found: dict[int, dict[str, list[Turn]]], charts: Path | None) -> None:
-    print("\n### A post to many followers\n\nHome entries per second of the store's processor time; times in ms.")
-    head = ["followers", *(f"entries/s, {name}" for name in (PERCH, BOOK, BOOK_FAST)), f"{PERCH} / {BOOK}"]
-    head += [f"{PERCH} / {BOOK_FAST}", f"answered, {PERCH}", f"answered, {BOOK}"]
-    head += [f"delivered to all, {PERCH}", f"delivered to all, {BOOK}"]
-    table(head, [[f"{size:,}", *_cells(turns, size * _count(size))] for size, turns in found.items()])
-    if charts:
-        series = {
-            f"{name}, {what}": [
-                (size, statistics.median(ms for turn in turns[name] for ms in getattr(turn, what)))
-                for size, turns in found.items()
-            ]
-            for name in (PERCH, BOOK)
-            for what in ("answered", "delivered")
-        }
-        plots.lines(charts / "followers.svg", "A post by its followers", "followers", "ms", series)
-
-
-def _cells(turns: dict[str, list[Turn]], inserts: int) -> list[str]:
-    speeds = {name: [inserts / turn.store_cpu for turn in found] for name, found in turns.items()}
-    shown = [spread(speeds[name], 0) if name in speeds else "" for name in (PERCH, BOOK, BOOK_FAST)]
-    ratios = [ratio(speeds[PERCH], speeds[name]) if name in speeds else "" for name in (BOOK, BOOK_FAST)]
-    compared = turns[PERCH], turns[BOOK]
-    answered = [spread([statistics.median(turn.answered) for turn in found], 1) for found in compared]
-    delivered = [spread([statistics.median(turn.delivered) for turn in found], 1) for found in compared]
-    return [*shown, *ratios, *answered, *delivered]
+def _rows(turns: dict[str, list[Turn]], size: int) -> list[list[str]]:
+    inserts = size * _count(size)
+    speeds = {name: [inserts / turn.store_cpu for turn in some] for name, some in turns.items()}
+    first = next(iter(speeds.values()))
+    return [
+        [
+            f"{size:,}",
+            name,
+            spread(speeds[name], 0),
+            ratio(speeds[name], first),
+            spread([statistics.median(turn.answered) for turn in some], 1),
+            spread([statistics.median(turn.delivered) for turn in some], 1),
+        ]
+        for name, some in turns.items()
+    ]
 
 
 async def _turn(stage: Stage, look: Look, publish: Publish, finish: Finish, count: int) -> Turn:

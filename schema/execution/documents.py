@@ -20,7 +20,6 @@ from resolvers.process.errors import QueryTooComplex
 from schema.execution.costs import Cost
 from schema.execution.flags import CACHED, SHARED
 from schema.execution.introspection import Introspection
-from schema.execution.lexing import parse
 from schema.execution.limits import Limits, operations
 from schema.execution.plans import Plans
 from schema.execution.prepared import Preparation, Prepared

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import restarts
-from benchmarks.unbroken import Entrance, Load
+from benchmarks.restarts import Entrance, RestartLoad
 from tests.support.people import sign_up
 from tests.support.servers.processes import PATIENCE, serving
 from tests.support.servers.proxies import CLIENT, OTHER_CLIENT, PROXIES, PROXY, Certificate, Proxy, before
@@ -77,10 +77,11 @@ async def _counts_clients(proxy: Proxy) -> None:
 @pytest.mark.skipif(not all(map(shutil.which, PROXIES)), reason="a proxy is not installed")
 async def test_restart_behind_proxies(tmp_path: Path) -> None:
     """Proxies that reuse their connections to Perch lose no request and no event in a rolling restart."""
-    load, certificate = Load(requests=300, subscriptions=12, restarts=1, clients=10), Certificate.made(tmp_path)
+    load, certificate = RestartLoad(requests=300, subscriptions=12, restarts=1, clients=10), Certificate.made(tmp_path)
     async with contextlib.AsyncExitStack() as stack:
-        url, server = await stack.enter_async_context(restarts.serving(tmp_path, TRUSTED_PROXIES=f"{PROXY}/32"))
+        server = await stack.enter_async_context(restarts.serving(tmp_path, trusted_proxies=f"{PROXY}/32"))
+        url = await server.url()
         proxies = [await stack.enter_async_context(before(name, tmp_path, url, certificate)) for name in PROXIES]
-        outcome = await restarts.prove(url, server, load, Entrance([proxy.url for proxy in proxies], proxies[0].tls))
+        outcome = await restarts.prove(server, load, Entrance([proxy.url for proxy in proxies], proxies[0].tls))
     assert outcome.is_perfect(), outcome
     assert outcome.answered == load.requests

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import restarts
-from benchmarks.unbroken import Load
+from benchmarks.restarts import RestartLoad
 from serving import running, systemd
 from serving.running import StartError
 from store.settings import Settings
@@ -75,9 +75,9 @@ async def managing(folder: Path) -> AsyncIterator[Manager]:
 
 async def test_rolling_restart(tmp_path: Path) -> None:
     """SIGHUP replaces all processes, and no request, no subscription and no event is lost, and none is repeated."""
-    async with restarts.serving(tmp_path, DRAIN_SECONDS="20") as (url, server):
-        load = Load(requests=400, subscriptions=20, restarts=1, clients=20)
-        outcome = await restarts.prove(url, server, load)
+    async with restarts.serving(tmp_path, drain_seconds=20) as server:
+        load = RestartLoad(requests=400, subscriptions=20, restarts=1, clients=20)
+        outcome = await restarts.prove(server, load)
     assert outcome.is_perfect(), outcome
     assert outcome.answered == load.requests
     assert outcome.reconnections >= load.subscriptions

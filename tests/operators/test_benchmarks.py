@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
 import schema
-from benchmarks.versus import graph, homes, plots, queries
-from store import keys
-from store.client.database import Database
-from store.homes import stored as stored_homes
+from benchmarks import pages
+from benchmarks.pages import PageError
+from benchmarks.versus import events, graph, queries
 from store.settings import Settings
-from tests.support.people import Member
-from tests.support.work import number
-
-ROOT = Path(__file__).parents[2]
-DEEPEST = 2  # authors within authors
 
 
 @pytest.mark.parametrize(
@@ -31,7 +23,7 @@ DEEPEST = 2  # authors within authors
         queries.POST,
         queries.REPOST,
         queries.LIKE,
-        queries.nested("", DEEPEST).document,
+        events.STREAM,
     ],
 )
 def test_documents_are_valid(document: str) -> None:
@@ -56,18 +48,7 @@ def test_popularity_is_unequal() -> None:
     assert sum(other in popular for other in followed) > len(followed) / 3
 
 
-async def test_homes_are_cut(db: Database, alice: Member, bob: Member) -> None:
-    """A home is cut to its newest entries, including those in the buffer `newest`."""
-    await alice.follow(bob)
-    assert await alice.home() == []
-    posts = [number(await bob.post(f"post {i}")) for i in range(6)]
-    assert await db.one("EXISTS", keys.newest(number(alice.id)))
-    await homes.cut(db, [number(alice.id)], 4)
-    assert [entry.entity for entry in await stored_homes.home(db, number(alice.id))] == posts[:1:-1]
-    assert not await db.one("EXISTS", keys.newest(number(alice.id)))
-
-
-def test_wire_is_http() -> None:
+def test_requests_are_http() -> None:
     """A request is sent as GraphQL to contenders that speak it, and as a path to the others."""
     request = queries.profile("a.b.c", "alice")
     assert queries.encoded(request, graphql=True)["head"].startswith("POST /graphql HTTP/1.1\r\n")
@@ -76,27 +57,14 @@ def test_wire_is_http() -> None:
     assert sent["body"] == ""
 
 
-def test_alterations_find_what_they_alter() -> None:
-    """Each part of Perch that the benchmarks replace exists where they look for it."""
-    program = (
-        "from benchmarks.rivals.altered import ALTERATIONS\nfor alter in ALTERATIONS.values(): alter()\nprint('all')"
-    )
-    environment = {"CONSTANT_BYTES": "1"}
-    done = subprocess.run(  # noqa: S603  own program
-        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "all\n"), done.stderr
-
-
-@pytest.mark.parametrize("linear", [False, True])
-def test_charts(linear: bool, tmp_path: Path) -> None:
-    """A chart has a line for each series and a dot for each point, all within its frame; linear axes begin at zero."""
-    points = [(0 if linear else 1, 75.0), (20_000, 83.25), (200_000, 91.5)]
-    plots.lines(tmp_path / "charts/a.svg", "A < B", "pages", "MiB", {"Perch": points, "Node": points}, linear=linear)
-    drawn = list(ET.parse(tmp_path / "charts/a.svg").iter())  # noqa: S314  own file
-    circles = [(float(e.attrib["cx"]), float(e.attrib["cy"])) for e in drawn if e.tag.endswith("circle")]
-    assert len(circles) == 2 * len(points)
-    assert all(plots.LEFT <= x <= plots.WIDTH - plots.RIGHT and plots.TOP <= y <= plots.HEIGHT for x, y in circles)
-    texts = [element.text for element in drawn if element.tag.endswith("text")]
-    assert {"A < B", "Perch", "Node", "200,000"} <= set(texts)
-    assert ("0" in texts) is linear
+def test_page_is_filled(tmp_path: Path) -> None:
+    """The output takes the place of an earlier one of the same command, and the rest of the page stays."""
+    begin, other = pages.BEGIN.format("this"), f"{pages.BEGIN.format('that')}\nkept\n{pages.END}"
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n\n{begin}\nold\n{pages.END}\n\n{other}\n", "utf-8")
+    for _ in range(2):
+        with pages.filling(page, "this"):
+            sys.stdout.write("\nnew\n\n\n\nlines\n")
+        assert page.read_text("utf-8") == f"before\n\n{begin}\n\nnew\n\nlines\n\n{pages.END}\n\n{other}\n"
+    with pytest.raises(PageError, match="has no marks"), pages.filling(page, "neither"):
+        pass

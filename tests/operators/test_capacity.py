@@ -15,13 +15,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from benchmarks.capacity import costs, limits, page
+from benchmarks.capacity import costs, limits
 from benchmarks.capacity.activity import Activity, Machines
 from benchmarks.capacity.costs import Costs, Cpu, Memory, Operations, Shared
 from benchmarks.capacity.plan import Plan, dealt, follow_bytes, home_page
-from benchmarks.capacity.shape import Shape, capped, fit
+from benchmarks.capacity.shape import Shape, capped
 from benchmarks.versus import graph
-from benchmarks.versus.contenders import BenchmarkError
 from tests.support.slow import slow
 
 ROOT = Path(__file__).parents[2]
@@ -96,15 +95,6 @@ def test_homes_are_capped() -> None:
     assert capped(1e6, 800) == pytest.approx(800, rel=0.01)
 
 
-def test_fit(tmp_path: Path) -> None:
-    """The exponent of a list of edges is found, and the share of the most followed member."""
-    edges = [f"m{follower}\tm{rank}" for rank in range(200) for follower in range(int(3_000 / (rank + 1)))]
-    (tmp_path / "edges.tsv").write_text("\n".join(edges) + "\n", "utf-8")
-    exponent, most = fit(tmp_path / "edges.tsv")
-    assert exponent == pytest.approx(1, abs=0.05)
-    assert most == 1
-
-
 @pytest.mark.parametrize(("full", "nodes"), [(0, 1), (1, 1), (1.01, 2), (2.9, 3), (3, 4), (128, 128), (200, 256)])
 def test_partitions_are_dealt(full: float, nodes: int) -> None:
     """The node with most partitions holds its share: 86 of 256 on one of three nodes, 64 on each of four."""
@@ -167,18 +157,6 @@ def test_costs_are_kept(tmp_path: Path) -> None:
     """Costs that were written are read again as they were."""
     costs.write(tmp_path / "costs.json", COSTS)
     assert costs.read(tmp_path / "costs.json") == COSTS
-
-
-def test_page_is_filled(tmp_path: Path) -> None:
-    """The output takes the place of an earlier one, and the rest of the page stays."""
-    path = tmp_path / "page.md"
-    path.write_text(f"before\n\n{page.BEGIN}\nold\n{page.END}\n\nafter\n", "utf-8")
-    for _ in range(2):
-        page.fill(path, "\nnew\n\n\n\nlines\n")
-        assert path.read_text("utf-8") == f"before\n\n{page.BEGIN}\n\nnew\n\nlines\n\n{page.END}\n\nafter\n"
-    path.write_text("no marks", "utf-8")
-    with pytest.raises(BenchmarkError, match="has no marks"):
-        page.fill(path, "new")
 
 
 @slow

@@ -1,1 +1,0 @@
-"""Measurements of pictures: uploads, processing, what stored forms hold, links, and processes that are killed."""
