@@ -39,7 +39,10 @@ MEMBERS, POSTS, REACTIONS, GROUPS = 40, 100, 4, 20  # reactions are of each kind
 ALIASES = 6  # of a field in one operation
 ROUNDS = 7
 SHOWN = 25
-UNLIMITED = 1_000_000
+UNLIMITED = (
+    *("sign_ups_per_hour", "posts_per_hour", "comments_per_hour", "likes_per_hour", "follows_per_hour"),
+    *("messages_per_hour", "conversations_per_hour", "max_cost", "same_text_targets"),
+)
 TOPICS = 20  # posts with hashtags
 KINDS = ("User", "Status", "Comment", "Group", "Conversation", "Message")  # whose fields are measured
 SIGN_UP = "mutation($i: SignUpInput!) { signUp(input: $i) { accessToken viewer { user { id } } } }"
@@ -119,19 +122,18 @@ async def site() -> AsyncIterator[Site]:
     """Start an empty site without limits and without a cache of answers."""
     with tempfile.TemporaryDirectory() as folder:
         held = await attach.attach(Path(folder))
-        hourly = ("sign_ups", "posts", "comments", "likes", "follows", "messages", "conversations")
-        limits: dict[str, Any] = {f"{name}_per_hour": UNLIMITED for name in hourly} | {
-            "max_cost": UNLIMITED,
-            "same_text_targets": 1_000,
-        }
-        kept: dict[str, Any] = {
-            "redis_url": held.url,
-            "secret_key": "x" * 40,
-            "data_dir": Path(folder),
-            "answers_kept_mib": 0,
-        }
-        quick: dict[str, Any] = {"rate_limit": 0, "password_memory_kib": 8, "password_passes": 1, "new_member_hours": 0}
-        settings = Settings(**limits, **kept, **quick)
+        limits: dict[str, Any] = dict.fromkeys(UNLIMITED, 1_000_000)
+        settings = Settings(
+            **limits,
+            redis_url=held.url,
+            secret_key="x" * 40,
+            data_dir=Path(folder),
+            answers_kept_mib=0,
+            rate_limit=0,
+            password_memory_kib=8,
+            password_passes=1,
+            new_member_hours=0,
+        )
         services = Services(settings, Database(held.url, settings), settings.secret_key)
         await services.start()
         await services.pubsub.connected.wait()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 BEGIN, END = "<!-- output of {} -->", "<!-- end of the output -->"
 
@@ -17,34 +15,19 @@ class PageError(Exception):
     """A page has no place for what is printed."""
 
 
-class Copied(io.TextIOBase):
-    """Writes to two files."""
-
-    def __init__(self, *files: TextIO) -> None:
-        self._files = files
-
-    def write(self, text: str) -> int:
-        """Write to both."""
-        for file in self._files:
-            file.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush both."""
-        for file in self._files:
-            file.flush()
-
-
 @contextlib.contextmanager
 def filling(page: Path | None, command: str) -> Iterator[None]:
     """Put what is printed inside the context between the marks of a command, if there is a page."""
     if page:
         divide(page, command)
-    copy = io.StringIO()
-    with contextlib.redirect_stdout(Copied(sys.stdout, copy)):
-        yield
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            yield
+    finally:
+        print(printed.getvalue(), end="", flush=True)
     if page:
-        fill(page, command, copy.getvalue())
+        fill(page, command, printed.getvalue())
 
 
 def fill(page: Path, command: str, text: str) -> None:

@@ -47,6 +47,8 @@ SETTINGS: dict[str, Any] = {
     "drain_seconds": Settings().drain_seconds,
 }
 
+Entrance = tuple[Sequence[str], SSLContext | bool]  # addresses that clients use in turn, and what they trust
+
 
 @dataclass(frozen=True)
 class RestartLoad:
@@ -56,18 +58,6 @@ class RestartLoad:
     subscriptions: int
     restarts: int
     clients: int  # that send requests
-
-
-@dataclass(frozen=True)
-class Entrance:
-    """The addresses that clients use in turn, of the server or of proxies before it, and what they trust."""
-
-    urls: Sequence[str]
-    tls: SSLContext | bool = True
-
-    def url(self, turn: int) -> str:
-        """Return the address of one client."""
-        return self.urls[turn % len(self.urls)]
 
 
 @dataclass
@@ -90,7 +80,7 @@ class Requests:
     """Clients that send requests on connections of their own, each request once."""
 
     def __init__(self, entrance: Entrance, authors: list[SignedIn], total: int, outcome: Outcome) -> None:
-        self._entrance, self._authors, self._outcome = entrance, authors, outcome
+        (self._urls, self._tls), self._authors, self._outcome = entrance, authors, outcome
         self._left = iter(range(total))
 
     async def run(self, clients: int) -> None:
@@ -101,10 +91,10 @@ class Requests:
 
     async def _client(self, number: int) -> None:
         chance, mean = random.Random(number), BUSY if number % 5 else IDLE  # noqa: S311  no secret
-        connector = TCPConnector(limit=1, ssl=self._entrance.tls)
+        connector = TCPConnector(limit=1, ssl=self._tls)
         async with ClientSession(connector=connector, timeout=ClientTimeout(ANSWER_SECONDS)) as session:
             for turn in self._left:
-                await self._send(session, self._entrance.url(number), turn)
+                await self._send(session, self._urls[number % len(self._urls)], turn)
                 await asyncio.sleep(chance.expovariate(1 / mean))
 
     async def _send(self, session: ClientSession, url: str, turn: int) -> None:
@@ -149,16 +139,17 @@ async def replace_processes(server: Perch) -> None:
 async def prove(server: Perch, load: RestartLoad, entrance: Entrance | None = None) -> Outcome:
     """Send requests to a fresh server and subscribe while it restarts; return what the clients saw."""
     url = await server.url()
-    outcome, used = Outcome(), entrance or Entrance([url])
+    outcome = Outcome()
+    urls, tls = entrance or ([url], True)
     async with ClientSession() as session:
         authors = await sign_up(session, url, AUTHORS)
     subscribers = [
         (EventStreamSubscriber if n % 2 else Subscriber)("", QUERIES["stream"], authors[n % AUTHORS].token)
         for n in range(load.subscriptions)
     ]
-    tasks = [asyncio.create_task(one.run(used.url(n // 2), used.tls)) for n, one in enumerate(subscribers)]
+    tasks = [asyncio.create_task(one.run(urls[n // 2 % len(urls)], tls)) for n, one in enumerate(subscribers)]
     try:
-        sending = asyncio.create_task(Requests(used, authors, load.requests, outcome).run(load.clients))
+        sending = asyncio.create_task(Requests((urls, tls), authors, load.requests, outcome).run(load.clients))
         for _ in range(load.restarts):
             await replace_processes(server)
         await sending

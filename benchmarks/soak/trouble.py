@@ -7,7 +7,6 @@ import contextlib
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
 
 import psutil
 
@@ -102,11 +101,8 @@ class MemorySamples:
         end = self._samples[-1][0]
         moments = [min(start, end), *(end * share for share in QUARTERS), end]
         chosen = [min(self._samples, key=lambda sample: abs(sample[0] - moment)) for moment in moments]
-        sums: tuple[tuple[str, Callable[[tuple[float, float, float]], float]], ...] = (
-            ("all processes of Perch", lambda sample: sample[1]),
-            ("store", lambda sample: sample[2]),
-        )
-        return [[name, *(f"{of(sample):.0f}" for sample in chosen)] for name, of in sums]
+        names = ("all processes of Perch", "store")
+        return [[name, *(f"{sample[place]:.0f}" for sample in chosen)] for place, name in enumerate(names, 1)]
 
 
 async def store_process(stage: Stage) -> psutil.Process:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
+from benchmarks.clients import until_no_job_is_left
 from benchmarks.versus import graph, queries
 from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
@@ -51,6 +52,7 @@ async def check_posts(stage: Stage, contenders: Sequence[Contender], readers: Se
         number = int(status.pop("id").removeprefix("status_"), 16)
         status["createdAt"] = len(status["createdAt"])
         shapes.add(json.dumps(status))
+        await until_no_job_is_left(stage.db)
         followers = await stage.db.one("ZRANGE", keys.followers(author.member), 0, -1)
         places = (stored.places(int(follower), [number]) for follower in [author.member, *followers])
         if [None] in await stage.db.ask(*places):

@@ -34,16 +34,6 @@ class Effort:
     connections: int
 
 
-async def take_turns(
-    stage: Stage, running: Sequence[Contender], requests: Sequence[Request], plans: dict[str, LoadPlan], scratch: Path
-) -> dict[str, Result]:
-    """Measure each contender once, the others paused."""
-    return {
-        contender.kind.name: await load.run(contender, stage, requests, plans[contender.kind.name], scratch)
-        for contender in contenders.in_turn(running)
-    }
-
-
 async def measure(
     title: str,
     stage: Stage,
@@ -57,26 +47,23 @@ async def measure(
     Every other round begins with the last contender, so that none gains from its place. Each round begins at another
     request, so that no cache gains from the round before.
     """
+    names, rounds = [contender.kind.name for contender in running], effort.rounds
+
+    async def turns(plans: dict[str, LoadPlan], begin: int) -> Results:
+        results: Results = {name: [] for name in names}
+        for i in tqdm(range(rounds), desc=title, leave=False):
+            for contender in contenders.in_turn(running[::-1] if i % 2 else running):
+                plan = replace(plans[contender.kind.name], first=(begin + i) / (2 * rounds))
+                results[contender.kind.name].append(await load.run(contender, stage, requests, plan, scratch))
+        return results
+
     full = LoadPlan(effort.connections, effort.warmup, effort.seconds)
-    saturated: Results = {contender.kind.name: [] for contender in running}
-    relaxed: Results = {contender.kind.name: [] for contender in running}
-    with tqdm(total=2 * effort.rounds, desc=title, leave=False) as bar:
-        orders = [running, running[::-1]]
-        for i in range(effort.rounds):
-            plan = replace(full, first=i / (2 * effort.rounds))
-            turns = await take_turns(stage, orders[i % 2], requests, dict.fromkeys(saturated, plan), scratch)
-            for name, result in turns.items():
-                saturated[name].append(result)
-            bar.update()
-        rates = {
-            name: statistics.median(result.throughput for result in results) / 2 for name, results in saturated.items()
-        }
-        for i in range(effort.rounds):
-            plan = replace(full, connections=OPEN_CONNECTIONS, first=(effort.rounds + i) / (2 * effort.rounds))
-            half = {name: replace(plan, rate=rate) for name, rate in rates.items()}
-            for name, result in (await take_turns(stage, orders[i % 2], requests, half, scratch)).items():
-                relaxed[name].append(result)
-            bar.update()
+    saturated = await turns(dict.fromkeys(names, full), 0)
+    half = {
+        name: replace(full, connections=OPEN_CONNECTIONS, rate=statistics.median(r.throughput for r in results) / 2)
+        for name, results in saturated.items()
+    }
+    relaxed = await turns(half, rounds)
     print(f"\n### {title}\n\n{effort.connections} connections, each asking again once it is answered:")
     _print_saturated(saturated)
     print("Half of that many requests, due at random moments:")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import redis
 from tqdm import tqdm
@@ -20,7 +20,6 @@ from benchmarks.versus.tables import ratio, spread, table
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep.importing.network import Network, create_follows, create_members
 from store import keys
-from store.client.database import Command
 from store.homes import fanout, stored
 
 INSERTS = 20_000  # Entries that one turn inserts into homes.
@@ -35,12 +34,6 @@ DELIVERY_SECONDS = 600
 TEXT = "to all of you, as long as most posts are, more or less"
 BOOK, BOOK_FAST = "Redis in Action", "Redis in Action, skip lists"
 HOMES = {BOOK: redis_in_action.home_as_listpack, BOOK_FAST: redis_in_action.home_as_skip_list}
-
-Publish = Callable[[], Awaitable[int]]  # Returns the post.
-Look = Callable[
-    [int], tuple[Sequence[Command], Callable[[Any], bool]]
-]  # The look that finds out whether the last follower has a post.
-Finish = Callable[[], Awaitable[None]]  # The work that the writer does after it has answered.
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +109,16 @@ async def posts(stage: Stage, running: Sequence[Contender], sizes: Sequence[int]
     for size in tqdm(sizes, desc="posts", leave=False):
         author = await stage.sign_in(f"author{size}")
         last = int((await stage.db.one("ZRANGE", keys.followers(author.member), -1, -1))[0])
-        rivals = {name: home for name, home in HOMES.items() if name == BOOK or size <= SKIP_LISTS}
+        rivals = [name for name in HOMES if name == BOOK or size <= SKIP_LISTS]
         turns: dict[str, list[Turn]] = {name: [] for name in [*(one.kind.name for one in running), *rivals]}
         for _ in range(rounds):
             for perch in contenders.in_turn(running):
-                turn = await _turn(stage, _in_perch(last), _by_perch(perch, author), _nothing, _count(size))
-                turns[perch.kind.name].append(turn)
+                by_perch = PerchWriter(stage, perch, author, last)
+                turns[perch.kind.name].append(await _turn(stage, by_perch, _count(size)))
             with contenders.paused(running), processors.moved(processors.SERVER):
-                for name, home in rivals.items():
-                    by_book, later = _by_book(book, author, home), _worker_of(book, home)
-                    turns[name].append(await _turn(stage, _in_book(home(last)), by_book, later, _count(size)))
+                for name in rivals:
+                    by_book = BookWriter(stage, book, author, last, name)
+                    turns[name].append(await _turn(stage, by_book, _count(size)))
         rows += _rows(turns, size)
     book.close()
     print("\n### A post to many followers\n\nHome entries per second of the store's processor time; times in ms.")
@@ -154,60 +147,64 @@ def _rows(turns: dict[str, list[Turn]], size: int) -> list[list[str]]:
     ]
 
 
-async def _turn(stage: Stage, look: Look, publish: Publish, finish: Finish, count: int) -> Turn:
+class Writer(Protocol):
+    """Who posts: `finish` does the work that is left once a post is answered."""
+
+    async def post(self) -> int: ...
+    async def finish(self) -> None: ...
+    async def has(self, post: int) -> bool: ...
+
+
+async def _turn(stage: Stage, writer: Writer, count: int) -> Turn:
+    """Post so many times, each when the last follower has the one before: followers are reached in order."""
     answered, delivered, before = [], [], await stage.used_cpu()
     for _ in range(count):
         began = time.perf_counter()
-        post = await publish()
+        post = await writer.post()
         answered.append((time.perf_counter() - began) * 1000)
-        await finish()
-        await _until_delivered(stage, *look(post))
+        await writer.finish()
+        async with asyncio.timeout(DELIVERY_SECONDS):
+            while not await writer.has(post):  # noqa: ASYNC110  nothing tells of it
+                await asyncio.sleep(POLL_SECONDS)
         delivered.append((time.perf_counter() - began) * 1000)
     return Turn(answered, delivered, await stage.used_cpu() - before)
 
 
-def _in_perch(last: int) -> Look:
-    ends = [("GETRANGE", keys.newest(last), -stored.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
-    return lambda post: (ends, lambda found: str(post) in {found[0].strip(), found[1]})
+class PerchWriter:
+    """An author of Perch."""
 
+    def __init__(self, stage: Stage, perch: Contender, author: Reader, last: int) -> None:
+        self._db, self._perch, self._author = stage.db, perch, author
+        self._connection = perch.connect()
+        self._ends = [("GETRANGE", keys.newest(last), -stored.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
 
-def _in_book(home: str) -> Look:
-    return lambda post: ([("ZSCORE", home, post)], lambda found: found != [None])
-
-
-async def _until_delivered(stage: Stage, probe: Sequence[Command], is_there: Callable[[Any], bool]) -> None:
-    """Wait until the last follower has a post: followers are reached in the order in which they came."""
-    async with asyncio.timeout(DELIVERY_SECONDS):
-        while not is_there(await stage.db.ask(*probe)):  # noqa: ASYNC110  nothing tells of it
-            await asyncio.sleep(POLL_SECONDS)
-
-
-def _by_perch(perch: Contender, author: Reader) -> Publish:
-    connection = perch.connect()
-
-    async def publish() -> int:
-        answer = perch.ask(queries.post(author.token, TEXT), connection)
+    async def post(self) -> int:
+        answer = self._perch.ask(queries.post(self._author.token, TEXT), self._connection)
         return int(answer.partition(b'"status_')[2][:14], 16)
 
-    return publish
+    async def finish(self) -> None:
+        """Leave the rest to the server."""
+
+    async def has(self, post: int) -> bool:
+        waiting, listed = await self._db.ask(*self._ends)
+        return str(post) in {waiting.strip(), listed}
 
 
-def _by_book(book: redis.Redis, author: Reader, home: redis_in_action.Home) -> Publish:
-    async def publish() -> int:
-        return redis_in_action.post_status(book, author.member, TEXT, home)
+class BookWriter:
+    """An author of the book's, whose followers have a kind of home."""
 
-    return publish
+    def __init__(self, stage: Stage, book: redis.Redis, author: Reader, last: int, name: str) -> None:
+        self._db, self._book, self._author, self._last = stage.db, book, author, last
+        self._home = HOMES[name]
 
+    async def post(self) -> int:
+        return redis_in_action.post_status(self._book, self._author.member, TEXT, self._home)
 
-def _worker_of(book: redis.Redis, home: redis_in_action.Home) -> Finish:
-    async def work() -> None:
-        redis_in_action.work_off(book, home)
+    async def finish(self) -> None:
+        redis_in_action.work_off(self._book, self._home)
 
-    return work
-
-
-async def _nothing() -> None:
-    pass
+    async def has(self, post: int) -> bool:
+        return await self._db.one("ZSCORE", self._home(self._last), post) is not None
 
 
 def identity(post: int) -> str:

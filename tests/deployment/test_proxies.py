@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import restarts
-from benchmarks.restarts import Entrance, RestartLoad
+from benchmarks.restarts import RestartLoad
 from tests.support.people import sign_up
 from tests.support.servers.processes import PATIENCE, serving
 from tests.support.servers.proxies import CLIENT, OTHER_CLIENT, PROXIES, PROXY, Certificate, Proxy, before
@@ -82,6 +82,6 @@ async def test_restart_behind_proxies(tmp_path: Path) -> None:
         server = await stack.enter_async_context(restarts.serving(tmp_path, trusted_proxies=f"{PROXY}/32"))
         url = await server.url()
         proxies = [await stack.enter_async_context(before(name, tmp_path, url, certificate)) for name in PROXIES]
-        outcome = await restarts.prove(server, load, Entrance([proxy.url for proxy in proxies], proxies[0].tls))
+        outcome = await restarts.prove(server, load, ([proxy.url for proxy in proxies], proxies[0].tls))
     assert outcome.is_perfect(), outcome
     assert outcome.answered == load.requests
