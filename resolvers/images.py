@@ -10,7 +10,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.payloads import ImagePayload
 from resolvers.process.errors import UserErrorCode, no_such, not_allowed, refuse, unavailable
 from resolvers.process.services import Services
-from resolvers.reading import global_ids, pictures, uploads
+from resolvers.reading import global_ids, pictures
 from resolvers.reading.pictures import FocalPoint
 from resolvers.rules.links import ImageSize, Link
 from store.client.database import Unavailable
@@ -37,7 +37,7 @@ async def update_image(
     said = {} if alt is None else {"alt": pictures.checked_alt(context, alt)}
     place = pictures.checked_focus(focus)
     about: dict[str, object] = {**said} if focus is None else {**said, "focus_x": place[0], "focus_y": place[1]}
-    (kept,) = await uploads.uploads(context, [number])
+    (kept,) = await pictures.uploads(context, [number])
     if kept is None or kept.image is None:
         raise no_such("picture", "imageId")
     subject = stored.subject_of(kept)

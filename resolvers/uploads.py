@@ -23,7 +23,7 @@ from resolvers.process.errors import (
 )
 from resolvers.process.services import Services
 from resolvers.reading import global_ids, pictures
-from resolvers.reading.uploads import uploads
+from resolvers.reading.pictures import uploads
 from store import jobs
 from store.client.database import Database, Unavailable
 from store.client.metering import METER

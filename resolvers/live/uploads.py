@@ -9,7 +9,7 @@ from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
 from resolvers.process.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids
-from resolvers.reading.uploads import uploads
+from resolvers.reading.pictures import uploads
 from store.pictures.uploads import Upload, channel
 from store.records.pictures import UploadState
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from resolvers.operation.context import Context
-from resolvers.reading import global_ids, groups, hydrate, messaging, moderation, notification_list, pictures, uploads
+from resolvers.reading import global_ids, groups, hydrate, messaging, moderation, notification_list, pictures
 
 
 async def node(context: Context, global_id: str) -> object | None:
@@ -44,6 +44,6 @@ LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
     "image": pictures.images,
     "report": moderation.reports,
     "act": moderation.acts,
-    "upload": uploads.uploads,
+    "upload": pictures.uploads,
     "viewer": hydrate.viewers,
 }

@@ -1,4 +1,4 @@
-"""Pictures: what a mutation attaches, why it may not, and pictures by their ids as the viewer sees them."""
+"""Pictures: what a mutation attaches, why it may not, and pictures and uploads by their ids as the viewer sees them."""
 
 from __future__ import annotations
 
@@ -134,9 +134,17 @@ async def images(context: Context, ids: Sequence[int]) -> list[Image | None]:
 
     One round trip, and those that it takes to see what they belong to.
     """
-    uploads = read_uploads(ids, await context.batcher.run([read_command(image) for image in ids]))
-    found = await attached(context, [one for one in uploads if one])
-    return [found.get(image) for image in ids]
+    stored_uploads = read_uploads(ids, await context.batcher.run([read_command(image) for image in ids]))
+    seen = await attached(context, [one for one in stored_uploads if one])
+    return [seen.get(image) for image in ids]
+
+
+async def uploads(context: Context, ids: Sequence[int]) -> list[Upload | None]:
+    """Return those of some uploads that are the viewer's own, None for the others; one round trip."""
+    if context.viewer is None:
+        return [None] * len(ids)
+    found = read_uploads(ids, await context.batcher.run([read_command(upload) for upload in ids]))
+    return [upload if upload and upload.owner == context.viewer else None for upload in found]
 
 
 async def attached(context: Context, uploads: Sequence[Upload]) -> dict[int, Image]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from store.settings.declaring import setting
-from store.settings.tracing import TracingSettings
+from store.settings.observing import ObservingSettings
 
 
 @dataclass(frozen=True, slots=True)
-class QuerySettings(TracingSettings):
+class QuerySettings(ObservingSettings):
     """The limits on queries."""
 
     max_depth: int = setting(15, "depth of a query", least=1)

@@ -153,7 +153,7 @@ class Relations:
 
     def of(self, owner: Owner) -> CachedValues:
         """Return the cache of one owner's relations."""
-        return _Own(self, owner)
+        return _Part(self, owner)
 
     def find(self, owner: Owner, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the owner's cached relations among some ids."""
@@ -189,23 +189,6 @@ class Relations:
         self._marks.clear()
 
 
-class _Own:
-    """The cache of one owner's relations."""
-
-    def __init__(self, relations: Relations, owner: Owner) -> None:
-        self._relations = relations
-        self._owner = owner
-
-    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
-        return self._relations.find(self._owner, ids)
-
-    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
-        self._relations.keep(self._owner, values, changed)
-
-    def marks(self, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
-        return self._relations.marks(self._owner, values)
-
-
 class Views:
     """Cached values that an owner has for each of several viewers, or for anything else that reads them differently.
 
@@ -221,7 +204,7 @@ class Views:
 
     def of(self, viewer: Hashable) -> CachedValues:
         """Return the cache of the values for one viewer, by owner."""
-        return _View(self, viewer)
+        return _Part(self, viewer)
 
     def find(self, viewer: Hashable, owners: Iterable[Owner]) -> dict[Any, Any]:
         """Return the cached values for a viewer among some owners."""
@@ -268,18 +251,18 @@ def _parts(value: Any) -> int:
     return 1 + len(value) if isinstance(value, tuple) else 1
 
 
-class _View:
-    """The cache of the values for one viewer."""
+class _Part:
+    """The cached relations of one owner, or the cached values for one viewer."""
 
-    def __init__(self, views: Views, viewer: Hashable) -> None:
-        self._views = views
-        self._viewer = viewer
+    def __init__(self, whole: Relations | Views, of: Any) -> None:
+        self._whole = whole
+        self._of = of
 
     def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
-        return self._views.find(self._viewer, ids)
+        return self._whole.find(self._of, ids)
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
-        self._views.keep(self._viewer, values, changed)
+        self._whole.keep(self._of, values, changed)
 
     def marks(self, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
-        return self._views.marks(self._viewer, values)
+        return self._whole.marks(self._of, values)
