@@ -71,4 +71,4 @@ async def _listed(
     context: Context, kind: str, key: str, span: tuple[int | None, str | None], see: See
 ) -> Page[NodeEdge[User]]:
     asked = paging.window(context.settings, kind, first=span[0], after=span[1])
-    return await paging.read_list(context, asked, key, lambda ids: see(context, ids))
+    return await paging.read_list(context, asked, key, see)

@@ -27,7 +27,7 @@ async def conversations_of(
     """Return the viewer's conversations, newest message first."""
     asked = paging.window(context.settings, "conversations", first=first, after=after)
     key = kinds.CONVERSATIONS.key(who.member)
-    return await paging.read_list(context, asked, key, lambda ids: messaging.conversations(context, ids))
+    return await paging.read_list(context, asked, key, messaging.conversations)
 
 
 async def unread_count(context: Context, who: Claims) -> int:

@@ -60,9 +60,7 @@ async def _unseen(context: Context, post_id: str) -> int | None:
 async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the viewer's favourites, newest favourite first, without posts that they no longer see."""
     asked = paging.window(context.settings, "favourites", first=first, after=after)
-    return await paging.read_list(
-        context, asked, kinds.FAVOURITES.key(who.member), lambda ids: hydrate.posts(context, ids)
-    )
+    return await paging.read_list(context, asked, kinds.FAVOURITES.key(who.member), hydrate.posts)
 
 
 async def viewer_has_favourited(context: Context, posts: Sequence[Post]) -> list[bool]:

@@ -99,9 +99,7 @@ async def _done(context: Context, named: Targets, job: Job | None) -> UsersPaylo
 async def follow_requests(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members who request to follow the viewer, newest request first."""
     asked = paging.window(context.settings, "requests", first=first, after=after)
-    return await paging.read_list(
-        context, asked, kinds.REQUESTS.key(who.member), lambda ids: hydrate.users(context, ids)
-    )
+    return await paging.read_list(context, asked, kinds.REQUESTS.key(who.member), hydrate.users)
 
 
 async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
@@ -120,7 +118,7 @@ async def _listed(
     asked = paging.window(context.settings, kind, first=span[0], after=span[1])
     if not await hydrate.shows_lists(context, user):
         return paging.empty()
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))
+    return await paging.read_list(context, asked, key, hydrate.users)
 
 
 async def are_following_viewer(context: Context, users: Sequence[User]) -> list[bool]:
@@ -174,10 +172,7 @@ async def _common(
 
     async def edges(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
         users = await hydrate.users(context, [entry.entity for entry in entries])
-        return [
-            None if user is None else NodeEdge(paging.cursor(kind, entry.place), user, entry.place)
-            for entry, user in zip(entries, users, strict=True)
-        ]
+        return paging.node_edges(asked, entries, users)
 
     shared = _fetch_shared(context, key, list_of(other.id))
     return await paging.page(asked, shared, edges, goes_on=paging.beyond(context, key, asked))

@@ -207,4 +207,4 @@ async def _for_moderators(
     role = await shown.role(context, group)
     if role is None or not role.moderates:
         return None
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))
+    return await paging.read_list(context, asked, key, hydrate.users)

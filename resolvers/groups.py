@@ -156,7 +156,7 @@ async def viewer_groups(context: Context, who: Claims, first: int | None, after:
     """Return the groups that the viewer is in, newest first."""
     asked = paging.window(context.settings, "groups", first=first, after=after)
 
-    async def present(ids: Sequence[int]) -> list[Group | None]:
+    async def present(_: Context, ids: Sequence[int]) -> list[Group | None]:
         found = await shown.groups(context, ids)
         joined = context.load.is_in_group.loaded(ids)
         return [group if is_member else None for group, is_member in zip(found, joined, strict=True)]

@@ -154,14 +154,14 @@ async def liked_by(context: Context, post: Post, first: int | None, after: str |
     """Return the members who like a post, newest like first."""
     asked = paging.window(context.settings, "likes", first=first, after=after)
     key = kinds.LIKES.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.speakers(context, ids))
+    return await paging.read_list(context, asked, key, hydrate.speakers)
 
 
 async def comments(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Comment]]:
     """Return the comments on a post, newest first."""
     asked = paging.window(context.settings, "comments", first=first, after=after)
     key = kinds.COMMENTS.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.comments(context, ids))
+    return await paging.read_list(context, asked, key, hydrate.comments)
 
 
 async def comment_post(context: Context, comment: Comment) -> Post | None:

@@ -186,11 +186,8 @@ async def messages(
         )
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Message] | None]:
-        found = await messaging.messages(context, [entry.entity for entry in entries])
-        return [
-            NodeEdge(paging.cursor(asked.kind, message.id), message, message.id) if message else None
-            for message in found
-        ]
+        shown = await messaging.messages(context, [entry.entity for entry in entries])
+        return paging.node_edges(asked, entries, shown)
 
     return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
 

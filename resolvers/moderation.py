@@ -104,7 +104,7 @@ async def moderation_log(context: Context, first: int | None, after: str | None)
     await context.moderator()
     asked = paging.window(context.settings, "moderation-log", first=first, after=after)
     key = log.log_list()
-    return await paging.read_list(context, asked, key, lambda acts: moderation.acts(context, acts), by_place=True)
+    return await paging.read_list(context, asked, key, moderation.acts, by_place=True)
 
 
 async def actors(context: Context, found: Sequence[ModerationAct]) -> list[User | None]:

@@ -41,11 +41,8 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
         return [Entry(notification.id, notification.id) for notification in found]
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Notification] | None]:
-        found = await notification_list.notifications(context, [entry.place for entry in entries])
-        return [
-            NodeEdge(paging.cursor(CURSOR, notification.id), notification, notification.id) if notification else None
-            for notification in found
-        ]
+        shown = await notification_list.notifications(context, [entry.place for entry in entries])
+        return paging.node_edges(asked, entries, shown)
 
     return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
 

@@ -277,11 +277,11 @@ async def reposts(context: Context, post: Post, first: int | None, after: str | 
     """Return the plain reposts of a post."""
     asked = paging.window(context.settings, "reposts", first=first, after=after)
     key = kinds.REPOSTS.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids), by_place=True)
+    return await paging.read_list(context, asked, key, hydrate.posts, by_place=True)
 
 
 async def quotes(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the quotes of a post."""
     asked = paging.window(context.settings, "quotes", first=first, after=after)
     key = kinds.QUOTES.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))
+    return await paging.read_list(context, asked, key, hydrate.posts)

@@ -17,7 +17,7 @@ async def replies(context: Context, post: Post, first: int | None, after: str | 
     """Return the direct replies to a post, oldest first."""
     asked = paging.window(context.settings, "replies", first=first, after=after, descending=False)
     key = kinds.REPLIES.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))
+    return await paging.read_list(context, asked, key, hydrate.posts)
 
 
 async def in_reply_to(context: Context, status: Status) -> Post | None:
@@ -44,10 +44,7 @@ async def conversation(context: Context, status: Status, first: int | None, afte
         return await goes_on_listed() or own.place <= (asked.after or 0)
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Post] | None]:
-        found = await hydrate.posts(context, [entry.entity for entry in entries])
-        return [
-            None if post is None else NodeEdge(paging.cursor(asked.kind, entry.place), post, entry.place)
-            for entry, post in zip(entries, found, strict=True)
-        ]
+        posts = await hydrate.posts(context, [entry.entity for entry in entries])
+        return paging.node_edges(asked, entries, posts)
 
     return await paging.page(asked, fetch, present, goes_on=goes_on)

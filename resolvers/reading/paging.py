@@ -144,6 +144,7 @@ def window(
 
 Fetch = Callable[[Slice], Awaitable[Sequence[Entry]]]
 Present = Callable[[Sequence[Entry]], Awaitable[Sequence[Edge | None]]]
+Hydrate = Callable[[Context, Sequence[int]], Awaitable[Sequence[Node | None]]]  # ids → what the viewer sees of them
 
 
 async def page(
@@ -194,20 +195,25 @@ async def read_list(
     context: Context,
     asked: Window,
     key: str,
-    present: Callable[[Sequence[int]], Awaitable[Sequence[Node | None]]],
+    hydrate: Hydrate[Node],
     *,
     by_place: bool = False,
 ) -> Page[NodeEdge[Node]]:
-    """Return a page of a sorted set whose members, or with `by_place` whose scores, are the ids to present."""
+    """Return a page of a sorted set whose members, or with `by_place` whose scores, are the ids of its nodes."""
 
-    async def edges(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
-        nodes = await present([entry.place if by_place else entry.entity for entry in entries])
-        return [
-            None if node is None else NodeEdge(cursor(asked.kind, entry.place), node, entry.place)
-            for entry, node in zip(entries, nodes, strict=True)
-        ]
+    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
+        nodes = await hydrate(context, [entry.place if by_place else entry.entity for entry in entries])
+        return node_edges(asked, entries, nodes)
 
-    return await page(asked, fetch_from(context, key), edges, goes_on=beyond(context, key, asked))
+    return await page(asked, fetch_from(context, key), present, goes_on=beyond(context, key, asked))
+
+
+def node_edges(asked: Window, entries: Sequence[Entry], nodes: Sequence[Node | None]) -> list[NodeEdge[Node] | None]:
+    """Return the edges of nodes at the places of entries, None where there is no node."""
+    return [
+        None if node is None else NodeEdge(cursor(asked.kind, entry.place), node, entry.place)
+        for entry, node in zip(entries, nodes, strict=True)
+    ]
 
 
 def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | None = None) -> Fetch:
