@@ -35,7 +35,6 @@ from store.keys.fields import UserField
 from store.mail.letters import Link, MailKind
 from store.moderation.records import ModerationActKind
 from store.pictures.images import ImageRefused
-from store.records.jobs import Job
 from store.records.members import MessageAudience, User
 from store.secret import Secret
 
@@ -133,18 +132,12 @@ async def update_profile(
         job = await accounts.update(context.db, member, profile=profile, names=names, pictures=changed)
     except ImageRefused as refused:
         raise pictures.refusal(refused) from None
-    await _finish(context, job)
+    await dispatch.finish(context.db, job)
     if is_private is not None:
         job = await accounts.set_account_state(context.db, member, UserField.PRIVATE, holds=is_private)
-        await _finish(context, job)
+        await dispatch.finish(context.db, job)
     context.forget()
     return ViewerPayload(viewer=context.claims)
-
-
-async def _finish(context: Context, job: Job | None) -> None:
-    """Run the job that a change has left, if any."""
-    if job:
-        await dispatch.finish(context.db, job)
 
 
 def _check_profile(context: Context, login: str | None, name: str | None, bio: str | None) -> dict[str, str]:
@@ -192,8 +185,7 @@ async def set_role(db: Database, login: str, role: Role) -> bool:
     if member is None:
         return False
     acting = moderation.by_operator(ModerationActKind.ROLE_CHANGED, member, role)
-    if job := await accounts.set_role(db, member, role, acting):
-        await dispatch.finish(db, job)
+    await dispatch.finish(db, await accounts.set_role(db, member, role, acting))
     return True
 
 
@@ -204,8 +196,8 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
         return False
     kind = ModerationActKind.USER_SUSPENDED if suspended else ModerationActKind.USER_UNSUSPENDED
     acting = moderation.by_operator(kind, member)
-    if job := await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=suspended, acting=acting):
-        await dispatch.finish(db, job)
+    job = await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=suspended, acting=acting)
+    await dispatch.finish(db, job)
     return True
 
 
@@ -248,8 +240,7 @@ async def create_member(
     job = await accounts.create(
         db, member, login=login, name=name, email=email, password=password, is_verified=sent is None, link=sent
     )
-    if job:
-        await dispatch.finish(db, job)
+    await dispatch.finish(db, job)
     return member
 
 

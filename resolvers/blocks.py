@@ -52,8 +52,7 @@ async def _done(context: Context, named: Targets, change: blocks.Changed, verb: 
     for member in refused:
         message = f"a member {verb} at most {context.settings.max_blocked} others"
         named.is_over_limit(member, "max_blocked", message)
-    if job:
-        await dispatch.finish(context.db, job)
+    await dispatch.finish(context.db, job)
     return await named.answer(context)
 
 

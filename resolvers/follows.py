@@ -91,8 +91,7 @@ async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -
 
 
 async def _done(context: Context, named: Targets, job: Job | None) -> UsersPayload:
-    if job:
-        await dispatch.finish(context.db, job)
+    await dispatch.finish(context.db, job)
     return await named.answer(context)
 
 

@@ -152,8 +152,7 @@ async def set_group_role(context: Context, *, group_id: str, user_id: str, role:
 
 async def _finish(context: Context, group: Group, job: Job | None) -> Group | None:
     """Run the job of a change; return the group as it is now."""
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return await shown.group(context, group.id)
 

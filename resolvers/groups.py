@@ -100,8 +100,7 @@ def _owned(outcome: Job | changes.NotOwned | None) -> Job | None:
 
 async def _finish(context: Context, group: int, job: Job | None) -> Group | None:
     """Run the job of a change; return the group as it is now."""
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return await shown.group(context, group)
 

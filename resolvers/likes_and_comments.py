@@ -101,8 +101,7 @@ async def _commit(context: Context, draft: CommentDraft, *, may_comment: bool) -
         if created:
             await _take_back(context, created, draft.post)
         raise await _refusal(context, draft, outcome, claim, may_comment=may_comment)
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     return created
 
 
@@ -124,8 +123,7 @@ async def _refusal(
 async def _take_back(context: Context, comment: int, post: int) -> None:
     """Delete a comment that was made at the same moment as others, and is one too many."""
     _, job = await likes_and_comments.delete_comment(context.db, comment, post)
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
 
 
 async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:
@@ -144,8 +142,7 @@ async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentP
     there, job = await likes_and_comments.delete_comment(context.db, number, found.post_id, act)
     if not there:
         raise no_such("comment", "commentId")
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return DeleteCommentPayload(deleted_comment_id=comment_id, post=await hydrate.post(context, found.post_id))
 

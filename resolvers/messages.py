@@ -132,16 +132,14 @@ async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[
         await idempotency.release(context.db, claim)
     if refusal:
         raise refusal
-    if sent.job:
-        await dispatch.finish(context.db, sent.job, context.batcher)
+    await dispatch.finish(context.db, sent.job, context.batcher)
     return sent
 
 
 async def _take_back(context: Context, sent: Sent) -> None:
     """Delete a message that was sent at the same moment as others, and is one too many."""
     for job in (sent.job, await conversations.delete(context.db, sent.message) if sent.message else None):
-        if job:
-            await dispatch.finish(context.db, job, context.batcher)
+        await dispatch.finish(context.db, job, context.batcher)
 
 
 async def _payload(context: Context, message: int) -> MessagePayload:

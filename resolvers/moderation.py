@@ -64,8 +64,7 @@ async def _member(context: Context, user_id: str) -> int:
 
 
 async def _finish(context: Context, member: int, job: Job | None) -> UserPayload:
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     await context.authenticate()
     return UserPayload(user=(await moderation.people(context, [member]))[0])
@@ -93,8 +92,7 @@ async def _show_group(context: Context, group_id: str, note: str | None, *, hidd
     job = await changes.hide(context.db, group.id, hidden=hidden, act=act.written())
     if job is Refusal.GONE:
         raise no_such("group", "groupId")
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return GroupPayload(group=await groups.group(context, group.id))
 

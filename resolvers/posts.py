@@ -128,8 +128,7 @@ async def unrepost(context: Context, *, post_id: str) -> PostIdPayload:
     original = await hydrate.acted_on(context, post_id)
     repost = await posts.reposted_as(context.db, viewer, original.id)
     job = await posts.delete(context.db, repost, viewer) if repost else None
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return PostIdPayload(post=await hydrate.post(context, original.id))
 
@@ -180,8 +179,7 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayloa
     there, job = await posts.hide(context.db, found.id, viewer, hidden=hidden)
     if not there:
         raise no_such("post", "postId")
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return PostIdPayload(post=await hydrate.post(context, found.id))
 
@@ -225,8 +223,7 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
         raise key_conflict()
     if refusal := write_limits.refusal(limit, outcome):
         raise refusal
-    if job:
-        await dispatch.finish(context.db, job, context.batcher)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     made = await hydrate.post_by(context, created, draft.author)
     if made is None:

@@ -39,14 +39,16 @@ FAILED = "failed"  # the outcome of a job whose steps raised an error, in metric
 log = structlog.get_logger()
 
 
-async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None:
-    """Run a newly committed job within the request, up to `FANOUT_INLINE` followers. It raises no error.
+async def finish(db: Database, job: Job | None, batcher: Batcher | None = None) -> None:
+    """Run the job that a change has left, if any, within the request, up to `FANOUT_INLINE` followers. Raises no error.
 
     The change is committed, so a worker repeats a job that fails here. After a lost connection, the job goes on.
 
     With a batcher, the job is marked as finished together with the request's next commands. If that command is lost,
     a worker repeats the job.
     """
+    if job is None:
+        return
     try:
         with repeatable():
             outcome = await perform(db, job, Budget(db.settings.fanout_inline))

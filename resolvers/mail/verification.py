@@ -63,8 +63,7 @@ async def verify_email(context: Context, *, token: Secret) -> ViewerPayload:
     is_valid, job = await tokens.verify_email(context.db, member, digest(token.reveal().strip()), letter)
     if not is_valid:
         raise links.stale()
-    if job:
-        await dispatch.finish(context.db, job)
+    await dispatch.finish(context.db, job)
     context.forget()
     return ViewerPayload(viewer=context.claims)
 

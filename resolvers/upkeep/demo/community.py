@@ -231,8 +231,7 @@ class Crowd:
             root=root or None,
         )
         _, post, job = await posts.create(self._db, draft)
-        if job:
-            await dispatch.finish(self._db, job)
+        await dispatch.finish(self._db, job)
         return post
 
     async def react(self, words: DemoText, post: int, root: int = 0) -> None:

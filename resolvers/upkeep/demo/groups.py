@@ -13,7 +13,6 @@ from store.groups import changes, membership
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.posts import Draft
-from store.records.jobs import Job
 from store.refusals import accepted
 
 
@@ -37,19 +36,14 @@ async def gather(db: Database, ids: Mapping[str, int], club: Club) -> None:
     owner = ids[club.owner]
     draft = GroupDraft(owner, club.name, club.description, GroupKind(club.kind))
     _, group, job = await changes.create(db, draft)
-    await _finish(db, job)
+    await dispatch.finish(db, job)
     invited = await membership.invite(db, group, owner, [ids[login] for login in club.members + club.invited])
-    await _finish(db, accepted(invited).job)
+    await dispatch.finish(db, accepted(invited).job)
     for login in club.members + club.asking:
-        await _finish(db, accepted(await membership.join(db, group, ids[login])))
+        await dispatch.finish(db, accepted(await membership.join(db, group, ids[login])))
     for login in club.moderators:
         await membership.set_role(db, group, owner, ids[login], GroupRole.MODERATOR)
     for login, text in club.posts:
         named = tuple(ids[other] for other in mentions(text) if other in ids)
         _, _, job = await posts.create(db, Draft(ids[login], text, named, hashtags(text), group=group))
-        await _finish(db, job)
-
-
-async def _finish(db: Database, job: Job | None) -> None:
-    if job:
         await dispatch.finish(db, job)

@@ -32,8 +32,8 @@ class Complaint:
 async def moderate(db: Database, ids: Mapping[str, int], moderator: str, complaints: tuple[Complaint, ...]) -> None:
     """Appoint the moderator, file all reports, and dismiss those with a decision."""
     acting = moderation.by_operator(ModerationActKind.ROLE_CHANGED, ids[moderator], Role.MODERATOR)
-    if job := await accounts.set_role(db, ids[moderator], Role.MODERATOR, acting):
-        await dispatch.finish(db, job)
+    job = await accounts.set_role(db, ids[moderator], Role.MODERATOR, acting)
+    await dispatch.finish(db, job)
     for one in complaints:
         subject = await _newest_status(db, ids[one.about])
         draft = ReportDraft(ids[one.by], subject, ids[one.about], ReportReason(one.reason), one.note)
@@ -53,5 +53,4 @@ async def _newest_status(db: Database, member: int) -> Subject:
 async def _dismiss(db: Database, report: int, moderator: int, note: str) -> None:
     decision = Decision(report, ReportAction.DISMISS, moderator, RANKS[Role.MODERATOR], note, "")
     _, job = await reports.resolve(db, decision)
-    if job:
-        await dispatch.finish(db, job)
+    await dispatch.finish(db, job)

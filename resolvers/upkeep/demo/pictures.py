@@ -50,5 +50,4 @@ async def send(db: Database, ids: Mapping[str, int], people: Sequence[str], alt:
     reservation = await images.reserve(db, members[0], int(talk), [Wanted(image, alt)])
     sent = await messages.send(db, int(talk), Draft(members[0], "", members[1:], reservation=reservation))
     for job in (sent.job, reservation.job):
-        if job:
-            await dispatch.finish(db, job)
+        await dispatch.finish(db, job)

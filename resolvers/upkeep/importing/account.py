@@ -25,7 +25,6 @@ from store import account_names, accounts, pins
 from store.client.database import Database
 from store.ids import instant
 from store.keys.fields import CredentialsField, UserField
-from store.records.jobs import Job
 from store.secret import Secret
 from store.upkeep.copying import imports as stored
 from store.upkeep.copying import restoring
@@ -96,17 +95,12 @@ async def _create(db: Database, profile: Profile) -> None:
         password=NO_PASSWORD,
         is_verified=profile.is_email_verified,
     )
-    await _run(db, new)
+    await dispatch.finish(db, new)
     fields = {UserField.BIO: profile.bio, UserField.MESSAGES_FROM: profile.messages_from.value}
     await accounts.update(db, member, profile=fields)
     # Before the posts, so that none of a private member's is ever listed in public.
     for state, holds in ((UserField.PRIVATE, profile.is_private), (UserField.SUSPENDED, profile.is_suspended)):
-        await _run(db, await accounts.set_account_state(db, member, state, holds=holds))
-
-
-async def _run(db: Database, job: Job | None) -> None:
-    if job:
-        await dispatch.finish(db, job)
+        await dispatch.finish(db, await accounts.set_account_state(db, member, state, holds=holds))
 
 
 async def _restore(db: Database, profile: Profile, found: Sequence[RestoredPost]) -> list[str]:
