@@ -118,10 +118,9 @@ async def set_account_state(
     `what` is `UserField.PRIVATE` or `UserField.SUSPENDED`. Suspension ends every session. Returns None when nothing
     changes. A moderator's act is logged by the job. Raises Outranked for an equal or superior of who acts.
     """
-    p = partition(member)
     reply = await db.call(
         "set_account_state",
-        **keys.committing(p),
+        **keys.committing(partition(member)),
         **keys.of(member, keys.user, keys.credentials, keys.sessions),
         member=member,
         state=what,
@@ -142,10 +141,9 @@ async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job
 
     Raises Outranked unless the member's present role is below the rank of who acts.
     """
-    p = partition(member)
     outcome, *job = await db.call(
         "set_role",
-        **keys.committing(p),
+        **keys.committing(partition(member)),
         credentials=keys.credentials(member),
         member=member,
         role=role.value,

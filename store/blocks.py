@@ -78,10 +78,9 @@ async def _mute(db: Database, kind: str, member: int, others: Sequence[int]) -> 
 
 async def _change(db: Database, kind: str, member: int, others: Sequence[int], /, **parameters: Any) -> Changed:
     """Run the script of a change. It has the name of the job that it commits; one script mutes and unmutes."""
-    p = partition(member)
     job, body, *answers = await db.call(
         "mute" if kind == "unmute" else kind,
-        **keys.committing(p),
+        **keys.committing(partition(member)),
         user=keys.user(member),
         member=member,
         **parameters,

@@ -77,11 +77,10 @@ def drop(magnitude: int, text: str) -> Command:
 
 def update_magnitude(member: int) -> Command:
     """Return the command that adjusts a member's magnitude to their number of followers."""
-    p = partition(member)
     return script(
         "update_magnitude",
         user=keys.user(member),
-        **keys.committing(p),
+        **keys.committing(partition(member)),
         member=member,
     )
 

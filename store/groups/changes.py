@@ -67,10 +67,9 @@ def create_command(db: Database, draft: GroupDraft) -> Command:
 
 async def update(db: Database, group: int, actor: int, changes: Mapping[str, str]) -> Job | NotOwned | None:
     """Change fields of a group; returns the job, None when nothing changes."""
-    p = partition(group)
     reply = await db.call(
         "update_group",
-        **keys.committing(p),
+        **keys.committing(partition(group)),
         group=keys.group(group),
         members=keys.group_members(group),
         roles=keys.group_roles(group),
@@ -85,10 +84,9 @@ async def update(db: Database, group: int, actor: int, changes: Mapping[str, str
 
 async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
     """Delete a group; returns the job for the rest."""
-    p = partition(group)
     reply = await db.call(
         "delete_group",
-        **keys.committing(p),
+        **keys.committing(partition(group)),
         group=keys.group(group),
         members=keys.group_members(group),
         roles=keys.group_roles(group),
@@ -101,10 +99,9 @@ async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
 
 async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> Job | Literal[Refusal.GONE] | None:
     """Hide a group, or show it again; returns the job, which logs the act, None when nothing changes."""
-    p = partition(group)
     reply = await db.call(
         "hide_group",
-        **keys.committing(p),
+        **keys.committing(partition(group)),
         group=keys.group(group),
         id=group,
         channel=db.channel(keys.group_channel(group)),

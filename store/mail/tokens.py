@@ -105,10 +105,9 @@ async def lose_address(db: Database, member: int, address: str) -> Job | None:
 
     Returns None when they have verified it, or have another one.
     """
-    p = partition(member)
     reply = await db.call(
         "lose_address",
-        **keys.committing(p),
+        **keys.committing(partition(member)),
         credentials=keys.credentials(member),
         tokens=keys.mail_tokens(member),
         member=member,
