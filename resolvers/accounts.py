@@ -48,18 +48,18 @@ async def viewer_user(context: Context, who: Claims) -> User | None:
 
 async def messages_from(context: Context, who: Claims) -> MessageAudience:
     """Return who may begin a conversation with the viewer; raises Unauthenticated if the account was deleted."""
-    found = await context.load.user.load(who.member)
-    if found is None:
+    member = await context.load.user.load(who.member)
+    if member is None:
         raise Unauthenticated("this member is gone")
-    return found.messages_from
+    return member.messages_from
 
 
 async def viewer_credentials(context: Context, who: Claims) -> Credentials:
     """Return the viewer's credentials, which only they may see; raises Unauthenticated if the account was deleted."""
-    found = await context.load.credentials.load(who.member)
-    if found is None:
+    stored = await context.load.credentials.load(who.member)
+    if stored is None:
         raise Unauthenticated("this member is gone")
-    return found
+    return stored
 
 
 async def user(context: Context, login: str) -> User | None:
@@ -67,8 +67,8 @@ async def user(context: Context, login: str) -> User | None:
     if not is_login(login):
         return None
     member = await context.load.login.load(login.lower())
-    found = await hydrate.user(context, member) if member else None
-    return found if found and found.login.lower() == login.lower() else None
+    user_found = await hydrate.user(context, member) if member else None
+    return user_found if user_found and user_found.login.lower() == login.lower() else None
 
 
 async def is_login_available(context: Context, login: str) -> bool:
@@ -204,8 +204,8 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
 async def delete_account(context: Context, *, password: Secret) -> DeleteAccountPayload:
     """Delete the viewer's account: hidden at once, and soon removed with everything that the member did."""
     member = await context.member()
-    found = await credentials.confirm(context, member, password, "password")
-    job = await accounts.delete(context.db, member, found.password)
+    confirmed = await credentials.confirm(context, member, password, "password")
+    job = await accounts.delete(context.db, member, confirmed.password)
     if job is None:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "password: it was changed meanwhile", "password")
     await dispatch.finish(context.db, job)

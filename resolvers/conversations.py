@@ -65,30 +65,30 @@ async def mark_conversation_read(
     """Mark all messages of a conversation, or all up to one, as read. Read messages stay read."""
     viewer = await context.member()
     until = None if up_to_id is None else global_ids.expect(up_to_id, ("message",), "upToId")
-    found = await messaging.named(context, conversation_id)
+    conversation = await messaging.named(context, conversation_id)
     if until is None:
-        (last,) = await last_messages(context, [found])
+        (last,) = await last_messages(context, [conversation])
         until = last.id if last else 0
     else:
         (message,) = await messaging.messages(context, [until])
-        if message is None or message.conversation_id != found.id:
+        if message is None or message.conversation_id != conversation.id:
             raise no_such("message in this conversation", "upToId")
-    if not await entries.mark_read(context.db, viewer, found.id, until):
+    if not await entries.mark_read(context.db, viewer, conversation.id, until):
         # Race: the job of the message that has just begun the conversation has not reached the viewer yet.
-        await steps.update(context.db, found.id, Budget(0))
-        await entries.mark_read(context.db, viewer, found.id, until)
-    return await _after(context, found.id)
+        await steps.update(context.db, conversation.id, Budget(0))
+        await entries.mark_read(context.db, viewer, conversation.id, until)
+    return await _after(context, conversation.id)
 
 
 async def leave_conversation(context: Context, *, conversation_id: str) -> ConversationPayload:
     """Leave a conversation. When the last participant leaves, it is deleted."""
     viewer = await context.member()
-    found = await messaging.named(context, conversation_id)
-    job = await conversations.leave(context.db, found.id, viewer)
+    conversation = await messaging.named(context, conversation_id)
+    job = await conversations.leave(context.db, conversation.id, viewer)
     if job is None:
         raise no_such("conversation", "conversationId")
     await dispatch.finish(context.db, job, context.batcher)
-    return await _after(context, found.id)
+    return await _after(context, conversation.id)
 
 
 async def _after(context: Context, conversation: int) -> ConversationPayload:

@@ -106,10 +106,10 @@ async def opened(services: Services, token: str, *, address: str, request_id: st
     """
     anonymous = Context(services, None, address=address, user_agent="", request_id=request_id)
     await anonymous.authenticate()
-    found = _TOKEN.fullmatch(token)
-    if found is None or int(found[1]) > LARGEST:
+    match = _TOKEN.fullmatch(token)
+    if match is None or int(match[1]) > LARGEST:
         return None
-    sending = Sending(services, Link(int(found[1]), found[2], digest(token)), request_id)
+    sending = Sending(services, Link(int(match[1]), match[2], digest(token)), request_id)
     try:
         return sending if await sending.begin() else None
     except Unavailable as error:

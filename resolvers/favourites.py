@@ -53,8 +53,8 @@ async def unfavourite(context: Context, *, post_id: str) -> PostIdPayload:
 async def _unseen(context: Context, post_id: str) -> int | None:
     """Return the id of the post that a global id names, whether or not the viewer sees it; None if there is none."""
     named = global_ids.read(post_id)
-    found = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
-    return found.id if found and global_ids.is_of(post_id, found) else None
+    post = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
+    return post.id if post and global_ids.is_of(post_id, post) else None
 
 
 async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:

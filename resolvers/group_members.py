@@ -105,8 +105,8 @@ async def _change(
         case job, refused:
             for member, refusal in refused.items():
                 _refuse(context, named, member, refusal)
-            found = await _finish(context, group, job)
-            return GroupPayload(group=found, user_errors=named.ordered_errors())
+            shown_group = await _finish(context, group, job)
+            return GroupPayload(group=shown_group, user_errors=named.ordered_errors())
 
 
 def _refuse(context: Context, named: Targets, member: int, refusal: membership.MemberRefusal) -> None:

@@ -50,10 +50,10 @@ async def create_group(
         raise key_conflict()
     if outcome == "full":
         raise over_limit("max_groups", shown.too_many(context))
-    found = await _finish(context, created, job)
-    if found is None:
+    shown_group = await _finish(context, created, job)
+    if shown_group is None:
         raise refuse(UserErrorCode.NOT_FOUND, "the group has been deleted since")
-    return GroupPayload(group=found)
+    return GroupPayload(group=shown_group)
 
 
 async def update_group(
@@ -156,9 +156,9 @@ async def viewer_groups(context: Context, who: Claims, first: int | None, after:
     asked = paging.window(context.settings, "groups", first=first, after=after)
 
     async def present(_: Context, ids: Sequence[int]) -> list[Group | None]:
-        found = await shown.groups(context, ids)
+        groups = await shown.groups(context, ids)
         joined = context.load.is_in_group.loaded(ids)
-        return [group if is_member else None for group, is_member in zip(found, joined, strict=True)]
+        return [group if is_member else None for group, is_member in zip(groups, joined, strict=True)]
 
     return await paging.read_list(context, asked, kinds.MEMBERSHIPS.key(who.member), present)
 
@@ -174,10 +174,10 @@ async def directory(context: Context, first: int | None, after: str | None) -> P
         return [int(group) for group in reply]
 
     async def show(entries: Sequence[Entry]) -> list[NodeEdge[Group] | None]:
-        found, opens = await shown.groups(context, [entry.entity for entry in entries]), context.load.open_groups
+        groups, opens = await shown.groups(context, [entry.entity for entry in entries]), context.load.open_groups
         return [
             NodeEdge("", group, group.id) if group and group.kind is not GroupKind.PRIVATE and opens[group.id] else None
-            for group in found
+            for group in groups
         ]
 
     return await snapshots.page(context, snapshots.Listing("group-directory", "", rank, show), first, after)

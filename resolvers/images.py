@@ -63,10 +63,10 @@ async def _change(context: Context, image: int, subject: tuple[str, int], about:
         name = "avatar" if holder.avatar and holder.avatar.id == image else "header"
         shown = tuple([one for one in shown if one.id == image])
     changed = tuple([replace(one, **about) if one.id == image else one for one in shown])
-    found = next((one for one in changed if one.id == image), None)
-    if found is None:
+    own = next((one for one in changed if one.id == image), None)
+    if own is None:
         raise no_such("picture", "imageId")
-    return found if await stored.replace(context.db, (kind, number, name), shown, changed) else None
+    return own if await stored.replace(context.db, (kind, number, name), shown, changed) else None
 
 
 async def is_there(services: Services, link: Link) -> bool:

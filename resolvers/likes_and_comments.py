@@ -130,21 +130,21 @@ async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentP
     """Delete a comment; only its author, the author of the post and moderators of the site may."""
     viewer = await context.member()
     number = global_ids.expect(comment_id, ("comment",), "commentId")
-    found, act = await hydrate.comment(context, number), ""
-    if found is None:
+    named, act = await hydrate.comment(context, number), ""
+    if named is None:
         raise no_such("comment", "commentId")
-    post = await hydrate.post(context, found.post_id)
-    if viewer not in {found.author, post.author if post else found.author}:
+    post = await hydrate.post(context, named.post_id)
+    if viewer not in {named.author, post.author if post else named.author}:
         if not context.is_moderator:
             raise not_allowed("only its author and the author of the post can delete a comment", "commentId")
-        await moderation.check_rank(context, found.author, "commentId")
+        await moderation.check_rank(context, named.author, "commentId")
         act = Act(viewer, ModerationActKind.CONTENT_DELETED, Subject("comment", number)).written()
-    there, job = await likes_and_comments.delete_comment(context.db, number, found.post_id, act)
+    there, job = await likes_and_comments.delete_comment(context.db, number, named.post_id, act)
     if not there:
         raise no_such("comment", "commentId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    return DeleteCommentPayload(deleted_comment_id=comment_id, post=await hydrate.post(context, found.post_id))
+    return DeleteCommentPayload(deleted_comment_id=comment_id, post=await hydrate.post(context, named.post_id))
 
 
 async def liked_by(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[User]]:

@@ -39,11 +39,11 @@ async def start_conversation(
     words = checked_text(text, context.settings.max_message)
     others = addressees.named(context.settings, user_ids, viewer)
     members = {viewer, *others}
-    found = await addressees.look_up(context, others, conversations.of_members_command(members))
-    if found.has_strangers and not found.reply:
+    named = await addressees.look_up(context, others, conversations.of_members_command(members))
+    if named.has_strangers and not named.reply:
         await _limit_begun(context, viewer)
     limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(members))
-    draft = Draft(viewer, words, found.willing, key, input_digest(words, sorted(others)), limit)
+    draft = Draft(viewer, words, named.willing, key, input_digest(words, sorted(others)), limit)
     sent = await _commit(context, "startConversation", draft, lambda: conversations.start(context.db, members, draft))
     if sent.outcome == conversations.UNWILLING:
         message = "userIds: this member does not take messages from you"
@@ -71,13 +71,13 @@ async def send_message(
     key = checked_key(idempotency_key)
     pictured = pictures.named(context, images)
     words = checked_text(text, context.settings.max_message, may_be_empty=bool(pictured))
-    found = await messaging.named(context, conversation_id)
-    willing = [one for one in found.members if one != viewer] if found.is_pair else []
+    conversation = await messaging.named(context, conversation_id)
+    willing = [one for one in conversation.members if one != viewer] if conversation.is_pair else []
     willing = await addressees.willing(context, willing)
-    limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(found.members))
-    digest = input_digest(words, found.id, *pictures.digest_of(pictured))
+    limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(conversation.members))
+    digest = input_digest(words, conversation.id, *pictures.digest_of(pictured))
     draft = Draft(viewer, words, willing, key, digest, limit)
-    sent = await _commit(context, "sendMessage", draft, lambda: _send(context, found.id, draft, pictured))
+    sent = await _commit(context, "sendMessage", draft, lambda: _send(context, conversation.id, draft, pictured))
     if sent.outcome == conversations.GONE:
         raise no_such("conversation", "conversationId")
     if sent.outcome == conversations.LATE:
@@ -144,27 +144,27 @@ async def _take_back(context: Context, sent: Sent) -> None:
 
 async def _payload(context: Context, message: int) -> MessagePayload:
     context.forget()
-    (found,) = await messaging.messages(context, [message])
-    if found is None:
+    (sent,) = await messaging.messages(context, [message])
+    if sent is None:
         raise refuse(UserErrorCode.NOT_FOUND, "the message has been deleted since")
-    return MessagePayload(message=found, conversation=await messaging.conversation(context, found.conversation_id))
+    return MessagePayload(message=sent, conversation=await messaging.conversation(context, sent.conversation_id))
 
 
 async def delete_message(context: Context, *, message_id: str) -> DeleteMessagePayload:
     """Delete a message of the viewer's own, for everybody."""
     viewer = await context.member()
     number = global_ids.expect(message_id, ("message",), "messageId")
-    (found,) = await messaging.messages(context, [number])
-    if found is None:
+    (named,) = await messaging.messages(context, [number])
+    if named is None:
         raise no_such("message", "messageId")
-    if found.sender_id != viewer:
+    if named.sender_id != viewer:
         raise not_allowed("only its sender can delete a message", "messageId")
     job = await conversations.delete(context.db, number)
     if job is None:
         raise no_such("message", "messageId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    conversation = await messaging.conversation(context, found.conversation_id)
+    conversation = await messaging.conversation(context, named.conversation_id)
     return DeleteMessagePayload(deleted_message_id=message_id, conversation=conversation)
 
 

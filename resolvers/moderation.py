@@ -55,12 +55,12 @@ async def set_role(context: Context, *, user_id: str, role: Role, note: str | No
 
 async def _member(context: Context, user_id: str) -> int:
     """Return the member whom an act is about; raises Refused for nobody, and for the viewer."""
-    (found,) = await moderation.people(context, [global_ids.expect(user_id, ("user",), "userId")])
-    if found is None:
+    (member,) = await moderation.people(context, [global_ids.expect(user_id, ("user",), "userId")])
+    if member is None:
         raise no_such("user", "userId")
-    if found.id == context.viewer:
+    if member.id == context.viewer:
         raise refuse(UserErrorCode.SELF, "userId: nobody does this to themselves", "userId")
-    return found.id
+    return member.id
 
 
 async def _finish(context: Context, member: int, job: Job | None) -> UserPayload:

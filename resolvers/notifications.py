@@ -36,9 +36,9 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
 
     async def fetch(part: Slice) -> list[Entry]:
         (reply,) = await context.batcher.run([read_slice(key, part)])
-        found = notifications.read_notifications(reply)
-        context.load.notification.prime({notification.id: notification for notification in found})
-        return [Entry(notification.id, notification.id) for notification in found]
+        received_now = notifications.read_notifications(reply)
+        context.load.notification.prime({notification.id: notification for notification in received_now})
+        return [Entry(notification.id, notification.id) for notification in received_now]
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Notification] | None]:
         shown = await notification_list.notifications(context, [entry.place for entry in entries])

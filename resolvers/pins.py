@@ -51,5 +51,5 @@ async def pinned_posts(context: Context, users: Sequence[User]) -> list[Post | N
     At most two round trips, however many members there are.
     """
     pinned = [user.pinned for user in users if user.pinned]
-    found = iter(await hydrate.posts(context, pinned) if pinned else ())
-    return [next(found) if user.pinned else None for user in users]
+    shown = iter(await hydrate.posts(context, pinned) if pinned else ())
+    return [next(shown) if user.pinned else None for user in users]

@@ -188,14 +188,14 @@ async def _answered(context: Context, post_id: str | None, group: int | None) ->
     """Return the post that a new one replies to; raises Refused if it is hidden, unseen, or not in the same group."""
     if post_id is None:
         return None
-    found = await hydrate.acted_on(context, post_id, "inReplyToId")
-    if found.is_hidden:
+    answered = await hydrate.acted_on(context, post_id, "inReplyToId")
+    if answered.is_hidden:
         raise not_allowed("a hidden post cannot be answered", "inReplyToId")
-    if found.group != group:
+    if answered.group != group:
         if group:
             raise refuse(UserErrorCode.INVALID, "inReplyToId: this post is not in the group", "inReplyToId")
         raise refuse(UserErrorCode.INVALID, "groupId: a post in a group is answered in that group", "groupId")
-    return found
+    return answered
 
 
 async def _made_before(context: Context, mutation: str, key: str | None, digest: str, refusal: Refused) -> Post:
@@ -239,8 +239,8 @@ async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | 
     ids = [repost.original_id for repost in reposts]
     in_groups = [repost.original_group for repost in reposts if repost.original_group]
     sight = await hydrate.sight_of(context, [repost.original_author for repost in reposts], ids, in_groups=in_groups)
-    found = [sight.posts[original] for original in ids]
-    return [post if visibility.sees(sight, post) else None for post in found]
+    stored = [sight.posts[original] for original in ids]
+    return [post if visibility.sees(sight, post) else None for post in stored]
 
 
 async def targets(context: Context, posts: Sequence[Post]) -> list[Post]:
@@ -252,8 +252,8 @@ async def targets(context: Context, posts: Sequence[Post]) -> list[Post]:
 
 async def mentioned(context: Context, posts: Sequence[Post]) -> list[list[User]]:
     """Return the members that each post mentions."""
-    found = iter(await hydrate.users(context, [member for post in posts for member in post.mentioned]))
-    return [[user for user in islice(found, len(post.mentioned)) if user] for post in posts]
+    users = iter(await hydrate.users(context, [member for post in posts for member in post.mentioned]))
+    return [[user for user in islice(users, len(post.mentioned)) if user] for post in posts]
 
 
 async def viewer_has_liked(context: Context, posts: Sequence[Post]) -> list[bool]:

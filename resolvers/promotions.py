@@ -71,8 +71,8 @@ async def end_promotion(context: Context, *, promotion_id: str) -> PromotionPayl
     """End a promotion at once and for good; idempotent."""
     administrator = await context.administrator()
     promotion = global_ids.expect(promotion_id, ("promotion",), "promotionId")
-    found = await promotions.promotion(context.db, promotion)
-    ended = await _end(context, administrator, found) if found else None
+    stored = await promotions.promotion(context.db, promotion)
+    ended = await _end(context, administrator, stored) if stored else None
     if ended is None:
         raise no_such("promotion", "promotionId")
     context.forget()
@@ -117,18 +117,18 @@ async def _subject(context: Context, subject: Subject) -> dict[str, str | int]:
 
 
 async def _member(context: Context, user_id: str, *path: str) -> int:
-    found = await hydrate.user(context, global_ids.expect(user_id, ("user",), *path))
-    if found is None:
+    member = await hydrate.user(context, global_ids.expect(user_id, ("user",), *path))
+    if member is None:
         raise no_such("user", *path)
-    return found.id
+    return member.id
 
 
 async def _status(context: Context, status_id: str) -> int:
     path = ("subject", "statusId")
-    found = await hydrate.post(context, global_ids.expect(status_id, ("status",), *path))
-    if found is None or type(found) is not Status:
+    status = await hydrate.post(context, global_ids.expect(status_id, ("status",), *path))
+    if status is None or type(status) is not Status:
         raise refuse(UserErrorCode.NOT_FOUND, "statusId: there is no such status", *path)
-    return found.id
+    return status.id
 
 
 def _advertisement(context: Context, words: AdvertisementInput) -> dict[str, str | int]:

@@ -54,12 +54,12 @@ async def _reported(context: Context, subject_id: str) -> Subjective:
     named = ids.read(subject_id)
     if named is None:
         raise refuse(UserErrorCode.INVALID, "subjectId: this is not an id of this API", "subjectId")
-    found = await moderation.seen(context, Subject(*named))
-    if found is None or not ids.is_of(subject_id, found):
+    subject = await moderation.seen(context, Subject(*named))
+    if subject is None or not ids.is_of(subject_id, subject):
         raise no_such("subject", "subjectId")
-    if not isinstance(found, Post):
-        return found
-    original = await hydrate.post(context, hydrate.acts_for(found))
+    if not isinstance(subject, Post):
+        return subject
+    original = await hydrate.post(context, hydrate.acts_for(subject))
     if original is None:
         raise no_such("subject", "subjectId")
     return original
@@ -90,8 +90,8 @@ async def _copied(context: Context, message: Message) -> list[Message]:
     key = kinds.MESSAGES.key(message.conversation_id)
     part = Slice(above=None, below=message.id + 1, newest_first=True, count=MESSAGES_COPIED)
     (reply,) = await context.batcher.run([read_slice(key, part)])
-    found = await messaging.messages(context, [entry.entity for entry in read_entries(reply)])
-    return [one for one in reversed(found) if one]
+    messages_before = await messaging.messages(context, [entry.entity for entry in read_entries(reply)])
+    return [one for one in reversed(messages_before) if one]
 
 
 async def resolve_report(
@@ -101,12 +101,12 @@ async def resolve_report(
     moderator = await context.moderator()
     words = checked_note(note, context.settings.max_note)
     number = ids.expect(report_id, ("report",), "reportId")
-    (found,) = await moderation.reports(context, [number])
-    if found is None:
+    (stored,) = await moderation.reports(context, [number])
+    if stored is None:
         raise no_such("report", "reportId")
-    if found.state is not ReportState.OPEN:
+    if stored.state is not ReportState.OPEN:
         raise _resolved()
-    text = await _checked_decision(context, found, action)
+    text = await _checked_decision(context, stored, action)
     decision = Decision(number, action, moderator, context.rank, words, text)
     outcome, job = await reports.resolve(context.db, decision)
     if outcome == "gone":
@@ -143,8 +143,8 @@ async def _checked_decision(context: Context, found: Report, action: ReportActio
 
 
 async def _payload(context: Context, report: int) -> ReportPayload:
-    (found,) = await moderation.reports(context, [report])
-    return ReportPayload(report=found)
+    (stored,) = await moderation.reports(context, [report])
+    return ReportPayload(report=stored)
 
 
 def _resolved() -> Exception:
@@ -163,8 +163,8 @@ async def listed(
         return [int(one) for one in reply]
 
     async def show(entries: Sequence[Entry]) -> list[NodeEdge[Report] | None]:
-        found = await moderation.reports(context, [entry.entity for entry in entries])
-        return [NodeEdge("", one, one.id) if one and one.state is wanted else None for one in found]
+        stored = await moderation.reports(context, [entry.entity for entry in entries])
+        return [NodeEdge("", one, one.id) if one and one.state is wanted else None for one in stored]
 
     kind = f"reports-{wanted.value.lower()}"
     return await snapshots.page(context, snapshots.Listing(kind, "", rank, show), first, after)

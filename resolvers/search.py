@@ -24,8 +24,8 @@ async def users(context: Context, prefix: str, first: int | None, after: str | N
     wanted = _checked(context, prefix)
 
     async def matching(members: Sequence[int]) -> list[User | None]:
-        found = await hydrate.users(context, members)
-        return [user if user and names.begins(user.login, user.name, wanted) else None for user in found]
+        users_seen = await hydrate.users(context, members)
+        return [user if user and names.begins(user.login, user.name, wanted) else None for user in users_seen]
 
     async def rank() -> list[int]:
         found = [user for user in await matching(await _candidates(context, wanted)) if user]
@@ -33,8 +33,8 @@ async def users(context: Context, prefix: str, first: int | None, after: str | N
         return [user.id for user in found[:MOST]]
 
     async def show(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
-        found = await matching([entry.entity for entry in entries])
-        return [None if user is None else NodeEdge("", user, user.id) for user in found]
+        users_seen = await matching([entry.entity for entry in entries])
+        return [None if user is None else NodeEdge("", user, user.id) for user in users_seen]
 
     return await snapshots.page(context, snapshots.Listing("users", wanted, rank, show), first, after)
 

@@ -119,11 +119,11 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
     """Set a new password. The same script ends every other session, and gives this one a new pair of tokens."""
     member = await context.member()
     assert context.claims
-    found = await credentials.confirm(context, member, current_password)
+    confirmed = await credentials.confirm(context, member, current_password)
     profile = await accounts.user(context.db, member)
     if profile is None:
         raise Unauthenticated("this member is gone")
-    names = (profile.login, profile.name, found.email)
+    names = (profile.login, profile.name, confirmed.email)
     refuse_all(await credentials.password_errors(context, new_password, names, "newPassword"))
     password = await context.services.passwords.hash(new_password, context.address)
     session = context.claims.session
@@ -131,7 +131,7 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
     if not await stored.change_password(
         context.db,
         member,
-        checked_hash=found.password,
+        checked_hash=confirmed.password,
         password=password,
         session=session,
         token=digest(token.reveal()),

@@ -16,12 +16,12 @@ from store.secret import Secret
 async def enable_two_factor(context: Context, *, password: Secret) -> EnableTwoFactorPayload:
     """Return a new secret for the viewer's authenticator app. Nothing changes until `confirm_two_factor`."""
     member = await context.member()
-    found = await credentials.confirm(context, member, password, "password")
+    confirmed = await credentials.confirm(context, member, password, "password")
     profile = await accounts.user(context.db, member)
     if profile is None:
         raise Unauthenticated("this member is gone")
     salt = one_time_codes.new_salt()
-    outcome = await stored.enable(context.db, member, checked_hash=found.password, salt=salt)
+    outcome = await stored.enable(context.db, member, checked_hash=confirmed.password, salt=salt)
     if outcome == "on":
         message = "the second factor is on: turn it off before you set it up anew"
         raise refuse(UserErrorCode.NOT_ALLOWED, message)
@@ -66,9 +66,9 @@ async def confirm_two_factor(context: Context, *, code: Secret) -> ConfirmTwoFac
 async def disable_two_factor(context: Context, *, password: Secret, code: Secret) -> ViewerPayload:
     """Turn the second factor off; idempotent."""
     member = await context.member()
-    found = await credentials.confirm(context, member, password, "password")
-    proof = await credentials.second_factor(context, member, found, code)
-    outcome = await stored.disable(context.db, member, checked_hash=found.password, proof=proof)
+    confirmed = await credentials.confirm(context, member, password, "password")
+    proof = await credentials.second_factor(context, member, confirmed, code)
+    outcome = await stored.disable(context.db, member, checked_hash=confirmed.password, proof=proof)
     if outcome == "code":
         raise credentials.wrong_code()
     if outcome != "ok":

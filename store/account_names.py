@@ -177,8 +177,8 @@ async def give_up_all(db: Database, job: Job) -> None:
 
 async def holder(db: Database, key: str) -> int | None:
     """Return the member who holds or has reserved a login or e-mail."""
-    found = await db.one("GET", key)
-    return int(found) if found else None
+    member = await db.one("GET", key)
+    return int(member) if member else None
 
 
 def holder_command(login: str) -> Command:

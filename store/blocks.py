@@ -134,8 +134,8 @@ async def relationships(db: Database, member: int, others: Sequence[int] | None 
     """Return a member's relationships to all whom they block or mute or who block them, or to each of `others`."""
     sets = (keys.blocked(member), keys.blocked_by(member), keys.muted(member))
     if others is None:
-        found = await db.ask(*(("ZRANGE", key, 0, -1) for key in sets))
-        blocked, by, muted = ({int(other) for other in reply} for reply in found)
+        replies = await db.ask(*(("ZRANGE", key, 0, -1) for key in sets))
+        blocked, by, muted = ({int(other) for other in reply} for reply in replies)
         others = sorted(blocked | by | muted)
     else:
         scores = await db.ask(*(("ZMSCORE", key, *others) for key in sets))

@@ -57,8 +57,8 @@ async def finish(db: Database, due: Sequence[Due]) -> None:
 async def posts(db: Database, ids: Sequence[int]) -> list[Post]:
     """Return the existing posts among some ids."""
     replies = await db.ask(*(("HGETALL", keys.status(post_id)) for post_id in ids))
-    found = [read_post(post_id, read_pairs(reply)) for post_id, reply in zip(ids, replies, strict=True)]
-    return [post for post in found if post]
+    posts_read = [read_post(post_id, read_pairs(reply)) for post_id, reply in zip(ids, replies, strict=True)]
+    return [post for post in posts_read if post]
 
 
 async def rank(db: Database, scored: Sequence[tuple[Post, float]]) -> None:

@@ -177,8 +177,8 @@ async def post(db: Database, post_id: int) -> Post | None:
 
 async def existing(db: Database, ids: Sequence[int]) -> list[Post]:
     """Return those of some posts that exist."""
-    found = zip(ids, await db.ask(*map(post_command, ids)), strict=True)
-    return [post for post_id, reply in found if (post := read_post(post_id, read_pairs(reply)))]
+    replies = zip(ids, await db.ask(*map(post_command, ids)), strict=True)
+    return [post for post_id, reply in replies if (post := read_post(post_id, read_pairs(reply)))]
 
 
 def post_command(post: int) -> Command:
@@ -188,8 +188,8 @@ def post_command(post: int) -> Command:
 
 async def gone(db: Database, ids: Sequence[int]) -> set[int]:
     """Return those of some posts that no longer exist."""
-    found = await db.ask(*(("EXISTS", keys.status(post_id)) for post_id in ids))
-    return {post_id for post_id, exists in zip(ids, found, strict=True) if not exists}
+    replies = await db.ask(*(("EXISTS", keys.status(post_id)) for post_id in ids))
+    return {post_id for post_id, exists in zip(ids, replies, strict=True) if not exists}
 
 
 async def reposts_between(db: Database, original: int, above: int, below: int, count: int) -> tuple[Source, ...]:
@@ -244,8 +244,8 @@ def reposts_by_command(post: int, members: Sequence[int]) -> Command:
 
 async def reposted_as(db: Database, member: int, original: int) -> int | None:
     """Return a member's plain repost of a post, None without one."""
-    found = await db.one("HGET", keys.reposted(member), original)
-    return int(found) if found else None
+    repost = await db.one("HGET", keys.reposted(member), original)
+    return int(repost) if repost else None
 
 
 def activity_channel(post: int) -> str:

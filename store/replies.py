@@ -31,8 +31,8 @@ def add_commands(db: Database, reply: Reply) -> list[Command]:
 
 async def answered_authors(db: Database, posts: Sequence[int]) -> list[int | None]:
     """Return who wrote the post that each of some posts answers, None where it answers none. One round trip."""
-    found = await db.ask(*(("HGET", keys.status(post), StatusField.REPLY_TO_AUTHOR) for post in posts))
-    return [int(author) if author else None for author in found]
+    replies = await db.ask(*(("HGET", keys.status(post), StatusField.REPLY_TO_AUTHOR) for post in posts))
+    return [int(author) if author else None for author in replies]
 
 
 def thread_command(root: int, reply: int) -> Command:

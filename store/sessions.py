@@ -231,9 +231,9 @@ async def reset_password(
 
 async def unexpired(db: Database, member: int) -> list[Session]:
     """Return a member's unexpired sessions, newest first."""
-    found = read_pairs(await db.one("HGETALL", keys.sessions(member)))
+    stored = read_pairs(await db.one("HGETALL", keys.sessions(member)))
     now = _now()
-    living = [Session.read(session, text) for session, text in found.items()]
+    living = [Session.read(session, text) for session, text in stored.items()]
     return sorted((s for s in living if s.expires > now), key=lambda s: (s.created, s.id), reverse=True)
 
 

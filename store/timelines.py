@@ -69,8 +69,8 @@ def read_profile_entries(reply: Sequence[str]) -> list[Entry]:
 async def published(db: Database, member: int, *, below: int | None, above: int, count: int) -> list[Published]:
     """Return the entries of a member's profile between two ids, both exclusive, newest first."""
     high = "+inf" if below is None else f"({below}"
-    found = await db.one("ZRANGE", keys.profile(member), high, f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
-    return [read_published(text) for text in found]
+    entries = await db.one("ZRANGE", keys.profile(member), high, f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
+    return [read_published(text) for text in entries]
 
 
 def published_command(member: int, count: int, above: int = 0) -> Command:

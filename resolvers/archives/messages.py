@@ -61,10 +61,10 @@ async def _conversations(export: Export) -> AsyncIterator[tuple[View, list[Conve
 async def notifications(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the notifications that the member sees. Six round trips a page."""
     async for view, places, _ in pages_of(export, kinds.NOTIFICATIONS, export.member, lists.read_places):
-        found = [one for one in await notification_list.notifications(view, places) if one]
-        actors = await naming.people(view, [actor for one in found for actor in one.actors])
-        posts = await naming.seen_posts(view, [one.post for one in found if one.post])
-        ids = [one.group for one in found if one.group]
+        shown = [one for one in await notification_list.notifications(view, places) if one]
+        actors = await naming.people(view, [actor for one in shown for actor in one.actors])
+        posts = await naming.seen_posts(view, [one.post for one in shown if one.post])
+        ids = [one.group for one in shown if one.group]
         named = dict(zip(ids, map(naming.group_name, await groups.groups(view, ids)), strict=True)) if ids else {}
         until = await view.load.read_until.load(export.member)
         yield [
@@ -80,5 +80,5 @@ async def notifications(export: Export) -> AsyncIterator[list[Written]]:
                 "commentId": f"comment_{one.comment:014x}" if one.comment else None,
                 "group": named.get(one.group),
             }
-            for one in found
+            for one in shown
         ]

@@ -46,9 +46,9 @@ def group_name(group: Group | None) -> Written | None:
 async def seen_posts(view: View, ids: Iterable[int]) -> dict[int, Written]:
     """Return id, author and text of those of some posts that the member sees; three round trips."""
     wanted = list(dict.fromkeys(ids))
-    found = [post for post in await hydrate.posts(view, wanted) if post]
-    authors = await people(view, [post.author for post in found])
-    return {post.id: _shown(post, authors) for post in found}
+    posts = [post for post in await hydrate.posts(view, wanted) if post]
+    authors = await people(view, [post.author for post in posts])
+    return {post.id: _shown(post, authors) for post in posts}
 
 
 def _shown(post: Post, authors: Mapping[int, Written | None]) -> Written:

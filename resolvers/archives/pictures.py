@@ -30,9 +30,9 @@ async def pictures(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the uploads and pictures of the member, oldest first. Six round trips a page."""
     async for view, entries in pages(export, kinds.IMAGES, export.member):
         ids = [entry.entity for entry in entries]
-        found = [one for one in read_uploads(ids, await view.batcher.run(list(map(read_command, ids)))) if one]
-        shown = await attached(view, found)
-        yield [_entry(one, shown.get(one.id)) for one in found]
+        uploads = [one for one in read_uploads(ids, await view.batcher.run(list(map(read_command, ids)))) if one]
+        shown = await attached(view, uploads)
+        yield [_entry(one, shown.get(one.id)) for one in uploads]
 
 
 def _entry(upload: Upload, image: Image | None) -> Written:

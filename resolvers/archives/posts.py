@@ -36,9 +36,9 @@ async def posts(export: Export) -> AsyncIterator[list[Written]]:
         # Own posts are read past the cache: a long profile would push out what others read.
         replies = await view.batcher.run([stored.post_command(entry.id) for entry in entries])
         fields = [read_pairs(reply) for reply in replies]
-        found = [read_post(entry.id, own) for entry, own in zip(entries, fields, strict=True)]
-        about = await _about(view, [post for post in found if post])
-        yield [_post(post, own, about) for post, own in zip(found, fields, strict=True) if post]
+        written = [read_post(entry.id, own) for entry, own in zip(entries, fields, strict=True)]
+        about = await _about(view, [post for post in written if post])
+        yield [_post(post, own, about) for post, own in zip(written, fields, strict=True) if post]
 
 
 async def _about(view: View, found: Sequence[Post]) -> _About:
@@ -90,15 +90,15 @@ async def comments(export: Export) -> AsyncIterator[list[Written]]:
     """Yield every comment by the member, in the order of the posts. Five round trips a page."""
     async for view, entries in pages(export, kinds.DISCUSSED, export.member):
         below = [entry.entity for entry in entries]
-        found = await view.batcher.run([lists.comments_by_command(post, export.member) for post in below])
-        for ids in batches([int(comment) for own in found for comment in own], BATCH):
+        replies = await view.batcher.run([lists.comments_by_command(post, export.member) for post in below])
+        for ids in batches([int(comment) for own in replies for comment in own], BATCH):
             yield await _comments(export.view(), ids)
 
 
 async def _comments(view: View, ids: Sequence[int]) -> list[Written]:
     replies = await view.batcher.run([likes_and_comments.comment_command(comment) for comment in ids])
-    found = [Comment.read(comment, read_pairs(reply)) for comment, reply in zip(ids, replies, strict=True)]
-    own = [comment for comment in found if comment]
+    written = [Comment.read(comment, read_pairs(reply)) for comment, reply in zip(ids, replies, strict=True)]
+    own = [comment for comment in written if comment]
     below = await naming.seen_posts(view, [comment.post_id for comment in own])
     return [
         {

@@ -35,10 +35,10 @@ async def groups(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the groups that the member is in, asks to join, or is invited to. Four round trips a page."""
     async for view, entries in pages(export, kinds.MEMBERSHIPS, export.member):
         ids = [entry.entity for entry in entries]
-        found = await reading.groups(view, ids)
+        shown = await reading.groups(view, ids)
         since = {entry.entity: made(entry.place) for entry in entries}
         asked = dict(zip(ids, await view.load.has_asked_group.load_many(ids), strict=True))
-        roles = await _roles(view, found)
+        roles = await _roles(view, shown)
         yield [
             {**_group(view, group), "role": role.value if role else "ASKED", "since": since[group.id]}
             for group, role in roles
@@ -47,10 +47,10 @@ async def groups(export: Export) -> AsyncIterator[list[Written]]:
     view = export.view()
     (reply,) = await view.batcher.run([lists.invited_command(export.member)])
     invited = {int(group): int(by) for group, by in read_pairs(reply).items()}
-    found = await reading.groups(view, list(invited)) if invited else []
+    shown = await reading.groups(view, list(invited)) if invited else []
     named = await naming.people(view, invited.values())
     yield [
-        {**_group(view, group), "role": "INVITED", "invitedBy": named[invited[group.id]]} for group in found if group
+        {**_group(view, group), "role": "INVITED", "invitedBy": named[invited[group.id]]} for group in shown if group
     ]
 
 

@@ -152,8 +152,8 @@ class Pulling:
         if len(self._profiles) > PROFILES_KEPT:
             self._profiles.clear()
         wanted = [author for author in authors if author not in self._profiles]
-        found = await self._db.ask(*(timelines.published_command(author, _limit(self._db)) for author in wanted))
-        self._profiles |= {author: timelines.read_profile(reply) for author, reply in zip(wanted, found, strict=True)}
+        replies = await self._db.ask(*(timelines.published_command(author, _limit(self._db)) for author in wanted))
+        self._profiles |= {author: timelines.read_profile(reply) for author, reply in zip(wanted, replies, strict=True)}
 
     def _home(self, member: int, following: set[int], left_out: set[int]) -> Home:
         profiles = {author: self._profiles[author] for author in (*following.difference(left_out), member)}

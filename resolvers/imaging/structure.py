@@ -46,12 +46,12 @@ def _segments(data: mmap.mmap) -> Iterator[int]:
     """Yield the kinds of a JPEG's segments. Before the first scan, each byte that belongs to none is a part, too."""
     at, is_scanned, kind = 2, False, _JUNK
     while kind != _END and at < len(data):
-        found = _MARKER.search(data, at)
+        marker = _MARKER.search(data, at)
         if not is_scanned:
-            yield from (_JUNK for _ in range(at, found.start() if found else len(data)))
-        if not found:
+            yield from (_JUNK for _ in range(at, marker.start() if marker else len(data)))
+        if not marker:
             return
-        kind, start = data[found.end() - 1], found.end()
+        kind, start = data[marker.end() - 1], marker.end()
         is_scanned |= kind == _SCAN
         yield kind
         at = start + max(2, int.from_bytes(data[start : start + 2], "big"))

@@ -24,8 +24,8 @@ async def release(db: Database, key: str) -> bool:
     The account stays as it is otherwise: its member logs in by login, and can set another address. The address is
     then free for whoever reserves it first. Where the job is left to a worker, it is free once that has done it.
     """
-    found = await _lapsed(db, key)
-    job = await tokens.lose_address(db, *found) if found else None
+    lapsed = await _lapsed(db, key)
+    job = await tokens.lose_address(db, *lapsed) if lapsed else None
     if job is None:
         return False
     await dispatch.finish(db, job)
@@ -37,7 +37,7 @@ async def _lapsed(db: Database, key: str) -> tuple[int, str] | None:
     member = await account_names.holder(db, key)
     if member is None or account_names.unverified_until(db, member) > time.time():
         return None
-    found = await accounts.credentials(db, member)
-    if found is None or found.is_verified or account_names.email_reservation(found.email) != key:
+    stored = await accounts.credentials(db, member)
+    if stored is None or stored.is_verified or account_names.email_reservation(stored.email) != key:
         return None
-    return member, found.email
+    return member, stored.email

@@ -48,10 +48,10 @@ async def checked(context: Context, token: Secret, purpose: str) -> tuple[int, M
     Raises Refused for a token that is malformed, forged, used, replaced or expired, without saying which.
     """
     member = mail_token_member(token)
-    found = await tokens.token(context.db, member, purpose) if member is not None else None
-    if member is None or found is None or Secret(found.digest) != Secret(digest(token.reveal().strip())):
+    stored = await tokens.token(context.db, member, purpose) if member is not None else None
+    if member is None or stored is None or Secret(stored.digest) != Secret(digest(token.reveal().strip())):
         raise stale()
-    return member, found
+    return member, stored
 
 
 def stale() -> Refused:

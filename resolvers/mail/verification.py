@@ -29,27 +29,27 @@ async def change_email(context: Context, *, email: str, current_password: Secret
     errors: list[UserError] = []
     address = credentials.checked_email(email, errors)
     refuse_all(errors)
-    found = await credentials.confirm(context, member, current_password)
+    confirmed = await credentials.confirm(context, member, current_password)
     waiting = await tokens.token(context.db, member, MailTokenField.VERIFICATION)
-    if address == found.email and (found.is_verified or waiting is None or waiting.address == address):
+    if address == confirmed.email and (confirmed.is_verified or waiting is None or waiting.address == address):
         await _drop(context, member, "" if waiting is None or waiting.address == address else waiting.address)
         return ViewerPayload(viewer=context.claims)
     await _limit(context, member)
-    await _send(context, member, address, found.email)
+    await _send(context, member, address, confirmed.email)
     return ViewerPayload(viewer=context.claims)
 
 
 async def resend_verification(context: Context) -> ViewerPayload:
     """Send the link again, with a new token. Without an address to verify, it changes nothing."""
     member = await context.member()
-    found = await accounts.credentials(context.db, member)
-    if found is None:
+    stored = await accounts.credentials(context.db, member)
+    if stored is None:
         raise Unauthenticated("this member is gone")
     waiting = await tokens.token(context.db, member, MailTokenField.VERIFICATION)
-    if waiting is None and (found.is_verified or not found.email):
+    if waiting is None and (stored.is_verified or not stored.email):
         return ViewerPayload(viewer=context.claims)
     await _limit(context, member)
-    await _send(context, member, waiting.address if waiting else found.email, found.email)
+    await _send(context, member, waiting.address if waiting else stored.email, stored.email)
     return ViewerPayload(viewer=context.claims)
 
 

@@ -68,10 +68,10 @@ async def admit_log_in(context: Context, identifier: str, device: str | None) ->
 def _network(address: str) -> str:
     """Return an address's network, /24 or /48. Providers assign it as a whole, so having thousands costs money."""
     try:
-        found = ip_address(address.partition("/")[0])
+        parsed = ip_address(address.partition("/")[0])
     except ValueError:
         return address
-    return str(ip_network((found, NETWORK_BITS[found.version]), strict=False))
+    return str(ip_network((parsed, NETWORK_BITS[parsed.version]), strict=False))
 
 
 async def admit_confirmation(context: Context) -> Admission:

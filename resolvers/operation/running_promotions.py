@@ -24,5 +24,5 @@ async def run_now(load: DataLoaders) -> bool:
 
 async def read(batcher: Batcher, seed: int, count: int) -> Sequence[tuple[str, Sequence[str]]]:
     """Return the ids and fields of running promotions; if there are more, the seed selects them. One round trip."""
-    (found,) = await batcher.run([promotions.running(seed, count)])
-    return found  # type: ignore[no-any-return]
+    (running,) = await batcher.run([promotions.running(seed, count)])
+    return running  # type: ignore[no-any-return]

@@ -54,14 +54,14 @@ async def look_up(context: Context, places: Mapping[int, str], command: Command)
     load, members = context.load, list(places)
     reply = context.batcher.ask([command])
     sight = await hydrate.sight_of(context, members, (), (load.followed_by, members))
-    (found,) = await reply
+    (answer,) = await reply
     users = dict(zip(members, load.user.loaded(members), strict=True))
     for member, user in users.items():
         if user is None or user.is_suspended or not sight.of(member).words:
             raise refuse(UserErrorCode.NOT_FOUND, "userIds: there is no such user", "userIds", places[member])
     follows = dict(zip(members, load.followed_by.loaded(members), strict=True))
     willing = [one for one, user in users.items() if user and allows_messages(user, follows=follows[one])]
-    return Addressees(willing, not all(follows.values()), found)
+    return Addressees(willing, not all(follows.values()), answer)
 
 
 async def willing(context: Context, members: Sequence[int]) -> list[int]:

@@ -113,20 +113,20 @@ def is_of(text: str, record: Record | None) -> bool:
 
 def expect(text: str, kinds: Sequence[str], *path: str) -> int:
     """Return the number of a global id in a mutation's input; raises Refused if it is malformed or of another type."""
-    found = read(text)
-    if found is None:
+    named = read(text)
+    if named is None:
         raise refuse(UserErrorCode.INVALID, f"{path[-1]}: this is not an id of this API", *path)
-    if found[0] not in kinds:
+    if named[0] not in kinds:
         raise no_such(kinds[0], *path)
-    return found[1]
+    return named[1]
 
 
 def expect_argument(text: str, argument: str) -> tuple[str, int]:
     """Return type and number of a global id in a query's argument; raises BadUserInput if it is malformed."""
-    found = read(text)
-    if found is None:
+    named = read(text)
+    if named is None:
         raise BadUserInput(f"{argument}: this is not an id of this API")
-    return found
+    return named
 
 
 def at_most(settings: Settings, ids: Sequence[str], argument: str) -> None:

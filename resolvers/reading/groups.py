@@ -32,8 +32,8 @@ async def groups(context: Context, ids: Sequence[int]) -> list[Group | None]:
 
 async def group(context: Context, group_id: int) -> Group | None:
     """Return one group, None if it does not exist."""
-    (found,) = await groups(context, [group_id])
-    return found
+    (shown,) = await groups(context, [group_id])
+    return shown
 
 
 def undecided(context: Context, ids: Iterable[int]) -> list[int]:
@@ -87,16 +87,16 @@ async def roles(context: Context, groups: Sequence[Group]) -> list[GroupRole | N
 
 async def role(context: Context, group: Group) -> GroupRole | None:
     """Return the viewer's role in a group, None if they are not in it."""
-    (found,) = await roles(context, [group])
-    return found
+    (own,) = await roles(context, [group])
+    return own
 
 
 async def acted_on(context: Context, group_id: str) -> Group:
     """Return the group that a mutation names; raises Refused if there is none."""
-    found = await group(context, global_ids.expect(group_id, ("group",), "groupId"))
-    if found is None:
+    named = await group(context, global_ids.expect(group_id, ("group",), "groupId"))
+    if named is None:
         raise no_such("group", "groupId")
-    return found
+    return named
 
 
 def too_many(context: Context) -> str:
@@ -108,15 +108,15 @@ async def posted_in(context: Context, group_id: str | None) -> int | None:
     """Return the group to post in, None without one; raises Refused if the viewer may not post there."""
     if group_id is None:
         return None
-    found = await acted_on(context, group_id)
-    own = await role(context, found)
+    named = await acted_on(context, group_id)
+    own = await role(context, named)
     if own is None:
         raise not_allowed("only its members post in it", "groupId")
-    if found.is_hidden:
+    if named.is_hidden:
         raise not_allowed("moderators of the site hide it, so nobody posts in it", "groupId")
-    if found.kind is GroupKind.ANNOUNCEMENT and not own.moderates:
+    if named.kind is GroupKind.ANNOUNCEMENT and not own.moderates:
         raise not_allowed("only its moderators and owners post in it", "groupId")
-    return found.id
+    return named.id
 
 
 async def has_joined(context: Context, post: Post) -> bool:
@@ -126,14 +126,14 @@ async def has_joined(context: Context, post: Post) -> bool:
 
 async def is_private(context: Context, group_id: int) -> bool:
     """Return whether a group is private; False without the group."""
-    found = await group(context, group_id)
-    return found is not None and found.kind is GroupKind.PRIVATE
+    shown = await group(context, group_id)
+    return shown is not None and shown.kind is GroupKind.PRIVATE
 
 
 async def of_posts(context: Context, posts: Sequence[Status]) -> list[Group | None]:
     """Return the group of each post, None for one in no group. No round trip if `hydrate.posts` has read the posts."""
-    found = iter(await groups(context, [post.group for post in posts if post.group]))
-    return [next(found) if post.group else None for post in posts]
+    shown = iter(await groups(context, [post.group for post in posts if post.group]))
+    return [next(shown) if post.group else None for post in posts]
 
 
 async def removable(context: Context, post_id: str) -> Post | None:
@@ -143,18 +143,18 @@ async def removable(context: Context, post_id: str) -> Post | None:
     a moderator whose role is not above the author's, unless they are a moderator of the site, whose rank decides.
     """
     named = global_ids.read(post_id)
-    found = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
-    if found is None or not found.group or not global_ids.is_of(post_id, found):
+    post = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
+    if post is None or not post.group or not global_ids.is_of(post_id, post):
         return None
-    if found.author == context.viewer:
-        return found
-    group_of_post = await group(context, found.group)
+    if post.author == context.viewer:
+        return post
+    group_of_post = await group(context, post.group)
     own = await role(context, group_of_post) if group_of_post else None
     if own is None or not own.moderates:
         return None
-    (reply,) = await context.batcher.run([reads.role_command(found.group, found.author)])
+    (reply,) = await context.batcher.run([reads.role_command(post.group, post.author)])
     if own.outranks(reads.read_role(reply)):
-        return found
+        return post
     if context.is_moderator:
         return None
     raise not_allowed("the role of its author in the group is not below yours", "postId")

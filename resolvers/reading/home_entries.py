@@ -46,10 +46,10 @@ class HomeEntries:
         part = self._young(part)
         stored = await self._stored(part)
         if part.newest_first:
-            found = await self._above(part, stored)
-            return found + await self._below(part, part.count - len(found))
-        found = await self._below(part, part.count)
-        return (found + await self._above(part, stored))[: part.count]
+            entries = await self._above(part, stored)
+            return entries + await self._below(part, part.count - len(entries))
+        entries = await self._below(part, part.count)
+        return (entries + await self._above(part, stored))[: part.count]
 
     async def state(self) -> tuple[tuple[int, ...], int, frozenset[int] | None]:
         """Return the followed big authors, whose posts are not stored, the floor, and the members followed.
@@ -128,8 +128,8 @@ class HomeEntries:
         )
         entries = [*homes.read_candidates(candidates), *(entry for reply in replies for entry in _published(reply))]
         # A stored entry at the same place is the same post: places are ids, and each is taken once.
-        found = {entry.place: entry.entity for entry in (*entries, *high)}
-        return _first(part, (Entry(post, place) for place, post in found.items()), part.count)
+        by_place = {entry.place: entry.entity for entry in (*entries, *high)}
+        return _first(part, (Entry(post, place) for place, post in by_place.items()), part.count)
 
     # ---- below the floor
 
@@ -141,14 +141,14 @@ class HomeEntries:
             return []
         (following,) = await self._context.batcher.run([follows.followed_command(self._viewer)])
         self._following = frozenset(map(int, following))
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for some in batches([self._viewer, *self._following], PROFILES_READ):
             replies = await self._context.batcher.run([timelines.profile_slice(author, part) for author in some])
-            found = _first(part, [*found, *(entry for reply in replies for entry in _published(reply))], count)
-            if len(found) == count:
-                last = found[-1].place
+            entries = _first(part, [*entries, *(entry for reply in replies for entry in _published(reply))], count)
+            if len(entries) == count:
+                last = entries[-1].place
                 part = replace(part, above=last - 1) if part.newest_first else replace(part, below=last + 1)
-        return found
+        return entries
 
 
 def _published(reply: Sequence[str]) -> list[Entry]:

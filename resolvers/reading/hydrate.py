@@ -80,8 +80,8 @@ class PostFacts(NamedTuple):
 
 async def post_facts(context: Context, ids: Sequence[int]) -> PostFacts:
     """Return posts and the facts about them; two round trips, as `posts` says."""
-    found = await records(context, ids)
-    return PostFacts(found, await sight_of_posts(context, found))
+    stored = await records(context, ids)
+    return PostFacts(stored, await sight_of_posts(context, stored))
 
 
 async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> list[Post | None]:
@@ -184,8 +184,8 @@ def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> li
 
 async def post(context: Context, post_id: int) -> Post | None:
     """Return one post as the viewer sees it."""
-    (found,) = await posts(context, [post_id])
-    return found
+    (shown,) = await posts(context, [post_id])
+    return shown
 
 
 async def post_by(context: Context, post_id: int, author: int) -> Post | None:
@@ -196,8 +196,8 @@ async def post_by(context: Context, post_id: int, author: int) -> Post | None:
 
 async def user(context: Context, member: int) -> User | None:
     """Return one member as the viewer sees them."""
-    (found,) = await users(context, [member])
-    return found
+    (shown,) = await users(context, [member])
+    return shown
 
 
 async def shows_lists(context: Context, user: User) -> bool:
@@ -212,30 +212,30 @@ async def shows_posts(context: Context, user: User) -> bool:
 
 async def comments(context: Context, ids: Sequence[int]) -> list[Comment | None]:
     """Return comments as the viewer sees them, None for those they cannot see; three round trips."""
-    found = await context.load.comment.load_many(ids)
-    known = [comment for comment in found if comment]
+    stored = await context.load.comment.load_many(ids)
+    known = [comment for comment in stored if comment]
     below = list({comment.post_id for comment in known})
     sight = await sight_of_posts(context, await records(context, below), {comment.author for comment in known})
-    return [comment if visibility.sees(sight, comment) else None for comment in found]
+    return [comment if visibility.sees(sight, comment) else None for comment in stored]
 
 
 async def timeline_comments(context: Context, ids: Sequence[int]) -> list[Comment | None]:
     """Return comments as `comments` does, without those by members whom the viewer has muted."""
-    found = await comments(context, ids)
-    sight = await sight_of(context, {comment.author for comment in found if comment})
-    return [comment if comment and sight.of(comment.author).is_wanted else None for comment in found]
+    shown = await comments(context, ids)
+    sight = await sight_of(context, {comment.author for comment in shown if comment})
+    return [comment if comment and sight.of(comment.author).is_wanted else None for comment in shown]
 
 
 async def comment(context: Context, comment_id: int) -> Comment | None:
     """Return one comment as the viewer sees it."""
-    (found,) = await comments(context, [comment_id])
-    return found
+    (shown,) = await comments(context, [comment_id])
+    return shown
 
 
 async def promotions(context: Context, ids: Sequence[int]) -> list[Promotion | None]:
     """Return promotions, None for those that have ended; one round trip."""
-    found = await context.load.promotion.load_many(ids)
-    return [promotion if promotion and promotion.runs else None for promotion in found]
+    stored = await context.load.promotion.load_many(ids)
+    return [promotion if promotion and promotion.runs else None for promotion in stored]
 
 
 async def viewers(context: Context, members: Sequence[int]) -> list[Claims | None]:
@@ -250,9 +250,9 @@ def acts_for(post: Post) -> int:
 
 def read_ahead(context: Context, post_id: str) -> None:
     """Have the operation's first round trip read the post that a mutation names, unless it is cached."""
-    found = global_ids.read(post_id)
-    if context.viewer is not None and found and found[0] in global_ids.POSTS:
-        dataloader.read_ahead(context.batcher, context.load.post, found[1])
+    named = global_ids.read(post_id)
+    if context.viewer is not None and named and named[0] in global_ids.POSTS:
+        dataloader.read_ahead(context.batcher, context.load.post, named[1])
 
 
 async def acted_on(context: Context, post_id: str, field: str = "postId") -> Post:
@@ -261,23 +261,23 @@ async def acted_on(context: Context, post_id: str, field: str = "postId") -> Pos
     The viewer's flags are not read, because the action may change them.
     """
     number = global_ids.expect(post_id, global_ids.POSTS, field)
-    found = await _unflagged(context, number)
-    target = await _unflagged(context, acts_for(found)) if found and acts_for(found) != number else found
-    if target is None or not global_ids.is_of(post_id, found):
+    named = await _unflagged(context, number)
+    target = await _unflagged(context, acts_for(named)) if named and acts_for(named) != number else named
+    if target is None or not global_ids.is_of(post_id, named):
         raise no_such("post", field)
     return target
 
 
 async def _unflagged(context: Context, post_id: int) -> Post | None:
-    found = await records(context, [post_id])
-    return visibility.seen(await sight_of_posts(context, found, flagged=False), found)[0]
+    stored = await records(context, [post_id])
+    return visibility.seen(await sight_of_posts(context, stored, flagged=False), stored)[0]
 
 
 async def own(context: Context, post_id: str, viewer: int, verb: str, *, or_any: bool = False) -> Post:
     """Return one of the viewer's posts; raises Refused if there is none, or it is another's, unless that is allowed."""
-    found = await post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
-    if found is None or not global_ids.is_of(post_id, found):
+    named = await post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
+    if named is None or not global_ids.is_of(post_id, named):
         raise no_such("post", "postId")
-    if found.author != viewer and not or_any:
+    if named.author != viewer and not or_any:
         raise not_allowed(f"only its author can {verb} a post", "postId")
-    return found
+    return named

@@ -24,18 +24,18 @@ async def conversations(context: Context, ids: Sequence[int]) -> list[Conversati
         return [None] * len(ids)
     load, is_summarised = context.load, any(map(context.wants, SUMMARISED))
     await load.all((load.conversation, ids), (load.read_mark, ids if is_summarised else ()))
-    found = load.conversation.loaded(ids)
-    mine = [one for one in found if one and one.since(viewer)]
+    stored = load.conversation.loaded(ids)
+    mine = [one for one in stored if one and one.since(viewer)]
     needed = {member for one in mine if is_summarised or one.is_pair for member in one.members}
     await hydrate.sight_of(context, needed)
     relationships = load.relationship.found
-    return [one if one and rules.sees_conversation(one, viewer, relationships) else None for one in found]
+    return [one if one and rules.sees_conversation(one, viewer, relationships) else None for one in stored]
 
 
 async def conversation(context: Context, conversation_id: int) -> Conversation | None:
     """Return one conversation as the viewer sees it."""
-    (found,) = await conversations(context, [conversation_id])
-    return found
+    (shown,) = await conversations(context, [conversation_id])
+    return shown
 
 
 async def messages(context: Context, ids: Sequence[int]) -> list[Message | None]:
@@ -43,11 +43,11 @@ async def messages(context: Context, ids: Sequence[int]) -> list[Message | None]
 
     The first reads the messages, two read their conversations as `conversations` does, and one reads the senders.
     """
-    found = await context.load.message.load_many(ids)
-    known = [message for message in found if message]
+    stored = await context.load.message.load_many(ids)
+    known = [message for message in stored if message]
     of = list({message.conversation_id for message in known})
     conversations_of = dict(zip(of, await conversations(context, of), strict=True))
-    return await seen(context, found, conversations_of)
+    return await seen(context, stored, conversations_of)
 
 
 async def seen(
@@ -95,7 +95,7 @@ def is_outside(conversation: Conversation) -> bool:
 async def named(context: Context, conversation_id: str) -> Conversation:
     """Return the conversation that a mutation names; raises Refused if the viewer does not see it."""
     number = global_ids.expect(conversation_id, ("conversation",), "conversationId")
-    found = await conversation(context, number)
-    if found is None:
+    shown = await conversation(context, number)
+    if shown is None:
         raise no_such("conversation", "conversationId")
-    return found
+    return shown

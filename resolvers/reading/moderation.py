@@ -49,8 +49,8 @@ async def reports(context: Context, ids: Sequence[int]) -> list[Report | None]:
     """Return reports as the viewer sees them, None for those they cannot see; one round trip."""
     if context.viewer is None:
         return [None] * len(ids)
-    found = read_reports(ids, await context.batcher.run([report_command(report) for report in ids]))
-    return [_counted(context, report) if report and sees(context, report) else None for report in found]
+    stored = read_reports(ids, await context.batcher.run([report_command(report) for report in ids]))
+    return [_counted(context, report) if report and sees(context, report) else None for report in stored]
 
 
 def _counted(context: Context, report: Report) -> Report:
@@ -78,13 +78,13 @@ async def subjects(context: Context, about: Sequence[Subject]) -> list[Subjectiv
 
     Two round trips for each kind among them: the records, and their authors.
     """
-    found: dict[Subject, Subjective | None] = {}
+    by_subject: dict[Subject, Subjective | None] = {}
     for kind in dict.fromkeys(one.kind for one in about):
         of_kind = [one for one in dict.fromkeys(about) if one.kind == kind]
         ids = [one.id for one in of_kind]
         loaders = _EVERYTHING if context.is_moderator else _SEEN
-        found |= dict(zip(of_kind, await loaders[kind](context, ids), strict=True))
-    return [found[one] for one in about]
+        by_subject |= dict(zip(of_kind, await loaders[kind](context, ids), strict=True))
+    return [by_subject[one] for one in about]
 
 
 async def messages(context: Context, found: Sequence[Report]) -> list[list[Message]]:
@@ -131,19 +131,19 @@ async def _users(context: Context, ids: Sequence[int]) -> list[User | None]:
 
 
 async def _posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
-    found = await hydrate.records(context, ids)
-    hydrate.grant(context, {post.author for post in found if post})
-    sight = await hydrate.sight_of_posts(context, found)
+    stored = await hydrate.records(context, ids)
+    hydrate.grant(context, {post.author for post in stored if post})
+    sight = await hydrate.sight_of_posts(context, stored)
     # A deleted member's posts and comments disappear a little after the member.
-    return [post if post and sight.of(post.author).member else None for post in found]
+    return [post if post and sight.of(post.author).member else None for post in stored]
 
 
 async def _comments(context: Context, ids: Sequence[int]) -> list[Comment | None]:
-    found = await context.load.comment.load_many(ids)
-    authors = {comment.author for comment in found if comment}
+    stored = await context.load.comment.load_many(ids)
+    authors = {comment.author for comment in stored if comment}
     hydrate.grant(context, authors)
     sight = await hydrate.sight_of(context, authors)
-    return [comment if comment and sight.of(comment.author).member else None for comment in found]
+    return [comment if comment and sight.of(comment.author).member else None for comment in stored]
 
 
 async def _nothing(_: Context, ids: Sequence[int]) -> list[None]:
@@ -175,8 +175,8 @@ async def seen(context: Context, subject: Subject) -> Subjective | None:
     """Return a subject as members see it, None for what they cannot see and for ids of other kinds."""
     if subject.kind not in _SEEN:
         return None
-    (found,) = await _SEEN[subject.kind](context, [subject.id])
-    return found
+    (shown,) = await _SEEN[subject.kind](context, [subject.id])
+    return shown
 
 
 def text_of(subject: Subjective | None) -> str:
@@ -190,8 +190,8 @@ async def check_rank(context: Context, member: int, field: str) -> None:
     """Raise Refused unless the viewer's role is above a member's. A deleted account has no role."""
     if member == context.viewer:
         raise refuse(UserErrorCode.SELF, f"{field}: nobody acts as a moderator on what is theirs", field)
-    found = await context.load.credentials.load(member)
-    if found and RANKS[found.role] >= context.rank:
+    stored = await context.load.credentials.load(member)
+    if stored and RANKS[stored.role] >= context.rank:
         raise outranked(field)
 
 

@@ -74,7 +74,7 @@ async def targets(
     read what a member's side knows. `see` returns what the viewer sees of members.
     Raises Refused for an empty list, and BadUserInput for too many ids.
     """
-    found = Targets(await context.member(), see)
+    named_members = Targets(await context.member(), see)
     global_ids.at_most(context.settings, user_ids, "userIds")
     if not user_ids:
         raise refuse(UserErrorCode.BLANK, "userIds: must name at least one member", "userIds")
@@ -82,18 +82,18 @@ async def targets(
         field, named = ["userIds", str(i)], global_ids.read(text)
         if named is None:
             message = "userIds: this is not an id of this API"
-            found.errors.append(UserError(UserErrorCode.INVALID, message, field))
+            named_members.errors.append(UserError(UserErrorCode.INVALID, message, field))
         elif named[0] != "user":
-            found.errors.append(UserError(UserErrorCode.NOT_FOUND, "userIds: there is no such user", field))
-        elif named[1] == found.viewer:
-            found.errors.append(UserError(UserErrorCode.SELF, "userIds: this is yourself", field))
+            named_members.errors.append(UserError(UserErrorCode.NOT_FOUND, "userIds: there is no such user", field))
+        elif named[1] == named_members.viewer:
+            named_members.errors.append(UserError(UserErrorCode.SELF, "userIds: this is yourself", field))
         else:
-            found._wanted.setdefault(named[1], field)  # noqa: SLF001  the class's own maker
-    seen = {user.id for user in await _users(context, found, other_side) if user}
-    unseen = [member for member in found.members if member not in seen]
+            named_members._wanted.setdefault(named[1], field)  # noqa: SLF001  the class's own maker
+    seen = {user.id for user in await _users(context, named_members, other_side) if user}
+    unseen = [member for member in named_members.members if member not in seen]
     for member in await _absent(context, unseen, among):
-        found.is_gone(member)
-    return found
+        named_members.is_gone(member)
+    return named_members
 
 
 async def _users(context: Context, found: Targets, other_side: OtherSide | None) -> list[User | None]:

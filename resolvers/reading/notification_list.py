@@ -22,8 +22,8 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     """
     if context.viewer is None:
         return [None] * len(ids)
-    found = await context.load.notification.load_many(ids)
-    known = [notification for notification in found if notification]
+    stored = await context.load.notification.load_many(ids)
+    known = [notification for notification in stored if notification]
     below, remarks, invited = [
         list({getattr(notification, field) for notification in known} - {0}) for field in ("post", "comment", "group")
     ]
@@ -33,7 +33,7 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
         _likers(context, context.viewer, [one for one in known if one.likes_of is not None]),
         hydrate.records(context, below, *remarked, *groups.about(context, invited)),
     )
-    acting = {notification.actor for notification in known}.union(*(found.newest for found in likers.values()))
+    acting = {notification.actor for notification in known}.union(*(stored.newest for stored in likers.values()))
     sight = await hydrate.sight_of_posts(context, about, acting - {0})
     said = dict(zip(remarks, load.comment.loaded(remarks), strict=True))
 
@@ -44,7 +44,7 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
         shown = _by(notification, likers[notification.id], sight) if notification.id in likers else notification
         return shown if shown and visibility.notifies(sight, shown.actor, *subjects) else None
 
-    return [seen(notification) if notification else None for notification in found]
+    return [seen(notification) if notification else None for notification in stored]
 
 
 def _by(notification: Notification, likers: Likers, sight: Sight) -> Notification | None:

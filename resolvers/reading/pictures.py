@@ -56,20 +56,20 @@ def named(context: Context, images: Sequence[Picture] | None) -> tuple[Wanted, .
     if len(given) > IMAGES_MOST:
         message = f"images: at most {IMAGES_MOST} pictures, here are {len(given)}"
         raise refuse(UserErrorCode.LIMIT_REACHED, message, "images")
-    found: list[Wanted] = []
+    wanted: list[Wanted] = []
     errors: list[UserError] = []
     for place, picture in enumerate(given):
         try:
             one = checked(context, picture, "images", str(place))
-            if one.image in [before.image for before in found]:
+            if one.image in [before.image for before in wanted]:
                 raise _refused("attached", "images", str(place))
             if context.settings.require_alt and not one.alt:
                 raise _error(UserErrorCode.BLANK, "say what the picture shows", "images", str(place), "alt")
-            found.append(one)
+            wanted.append(one)
         except Refused as refused:
             errors += refused.errors
     refuse_all(errors)
-    return tuple(found)
+    return tuple(wanted)
 
 
 def checked(context: Context, picture: Picture, *path: str) -> Wanted:
@@ -143,8 +143,8 @@ async def uploads(context: Context, ids: Sequence[int]) -> list[Upload | None]:
     """Return those of some uploads that are the viewer's own, None for the others; one round trip."""
     if context.viewer is None:
         return [None] * len(ids)
-    found = read_uploads(ids, await context.batcher.run([read_command(upload) for upload in ids]))
-    return [upload if upload and upload.owner == context.viewer else None for upload in found]
+    kept = read_uploads(ids, await context.batcher.run([read_command(upload) for upload in ids]))
+    return [upload if upload and upload.owner == context.viewer else None for upload in kept]
 
 
 async def attached(context: Context, uploads: Sequence[Upload]) -> dict[int, Image]:
@@ -171,5 +171,5 @@ _HOLDERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = 
 
 async def holder(context: Context, kind: str, number: int) -> Post | Message | User | None:
     """Return the post, message or profile that has a picture, None where the viewer does not see it."""
-    found: list[Post | Message | User | None] = await _HOLDERS[kind](context, [number])
-    return found[0]
+    holders: list[Post | Message | User | None] = await _HOLDERS[kind](context, [number])
+    return holders[0]

@@ -58,13 +58,13 @@ async def _shown(context: Context, asked: Window, count: int) -> list[Promotion]
     try:
         if not await running_promotions.run_now(context.load):
             return []
-        found = await running_promotions.read(context.batcher, _seed(context, asked), count)
+        chosen = await running_promotions.read(context.batcher, _seed(context, asked), count)
     except RequestError:
         return []  # the page fails with the same error
     except Exception:
         log.exception("promotions_failed", request_id=context.request_id)
         return []
-    return await _showable(context, found) if found else []
+    return await _showable(context, chosen) if chosen else []
 
 
 def _edge(before: TimelineEdge, promotion: Promotion) -> TimelineEdge:

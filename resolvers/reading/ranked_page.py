@@ -66,8 +66,8 @@ async def page(
 
 async def _ranked(context: Context, posts: Sequence[int]) -> list[int]:
     """Return posts ranked by their current counts, not by stored scores; without deleted posts."""
-    found = [
+    counters = [
         importance.read_counts(reply) for reply in await context.batcher.run([importance.counts(p) for p in posts])
     ]
-    numbers = {post: counts for post, counts in zip(posts, found, strict=True) if counts}
+    numbers = {post: counts for post, counts in zip(posts, counters, strict=True) if counts}
     return ranking.best_first({post: ranking.score(instant(post), **counts) for post, counts in numbers.items()})

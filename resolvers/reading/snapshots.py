@@ -111,7 +111,7 @@ def _start(part: Slice) -> int:
 
 
 def _read_cursor(kind: str, text: str) -> tuple[str, int]:
-    found = _CURSOR.fullmatch(text)
-    if found is None or found[1] != kind:
+    match = _CURSOR.fullmatch(text)
+    if match is None or match[1] != kind:
         raise BadUserInput("after: this cursor does not belong to this list in this order")
-    return found[2], int(found[3], 16)
+    return match[2], int(match[3], 16)

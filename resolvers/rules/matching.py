@@ -46,12 +46,12 @@ class PhraseIndex(Generic[S]):
 
     def match(self, words: TextTerms) -> set[S]:
         """Return the subscribers with a phrase that a text contains."""
-        found: set[S] = set()
+        subscribers: set[S] = set()
         for term in words.terms:
             for phrase in self._filed.get(term, ()):
                 if phrase.is_in(words):
-                    found |= self._subscribers[phrase]
-        return found
+                    subscribers |= self._subscribers[phrase]
+        return subscribers
 
 
 class BoxIndex(Generic[S]):
@@ -131,14 +131,14 @@ class Filters(Generic[S]):
 
     def match(self, facts: Facts) -> set[S]:
         """Return the subscribers whose filter passes an event, each once."""
-        found = self._all | self._authors.get(facts.author, set())
+        subscribers = self._all | self._authors.get(facts.author, set())
         if facts.is_unknown:
-            return found | self._reads_content
+            return subscribers | self._reads_content
         if self._phrases:
-            found |= self._phrases.match(facts.words)
+            subscribers |= self._phrases.match(facts.words)
         if facts.place is not None:
-            found |= self._boxes.match(facts.place)
-        return found
+            subscribers |= self._boxes.match(facts.place)
+        return subscribers
 
 
 def _cells(box: Box) -> Iterable[Cell]:

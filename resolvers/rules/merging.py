@@ -27,11 +27,11 @@ def place(sources: Iterable[int], lift: int) -> int | None:
     The first source is the place. A later one becomes the place if it is more than `lift` after the present place. With
     a lift of 0, none does.
     """
-    found: int | None = None
+    place_so_far: int | None = None
     for source in sources:
-        if found is None or 0 < lift < source - found:
-            found = source
-    return found
+        if place_so_far is None or 0 < lift < source - place_so_far:
+            place_so_far = source
+    return place_so_far
 
 
 def in_order_of_lifts(sources: Sequence[Source], place: int) -> tuple[Source, ...]:
@@ -60,9 +60,9 @@ class Added(Struct, frozen=True):
     def place(self, floor: int, lift: int) -> int | None:
         """Return the post's place in the home, None if it is not listed."""
         own = () if self.own is None else (self.own,)
-        found = place((*own, *self.earlier, *(source.repost for source in self.reposts)), lift)
-        is_pulled = found == self.own and not self.is_delivered
-        return None if found is None or found <= floor or is_pulled else found
+        listed = place((*own, *self.earlier, *(source.repost for source in self.reposts)), lift)
+        is_pulled = listed == self.own and not self.is_delivered
+        return None if listed is None or listed <= floor or is_pulled else listed
 
     def below(self, floor: int, lift: int) -> int | None:
         """Return the place that the sources up to the floor give the post."""
@@ -192,5 +192,5 @@ def listed_place(s: PlaceFacts) -> int | None:
     That is so while a job is unfinished. The post must not be missing meanwhile.
     """
     own = () if s.own is None else (s.own,)
-    found = place((*own, *s.sources), s.lift)
-    return found if found in s.findable else s.stored
+    wanted = place((*own, *s.sources), s.lift)
+    return wanted if wanted in s.findable else s.stored

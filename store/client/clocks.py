@@ -27,8 +27,8 @@ async def newest_id_ahead(db: Database) -> float:
     Ids come from the clocks of servers, and never go back. So they stay ahead after such a clock was put right.
     Raises Unavailable, and redis-py's RedisError.
     """
-    found = await db.ask(*(("GET", minted(partition)) for partition in range(PARTITIONS)))
-    newest = max((made_at(of_tick(int(tick), p)) for p, tick in enumerate(found) if tick), default=0)
+    replies = await db.ask(*(("GET", minted(partition)) for partition in range(PARTITIONS)))
+    newest = max((made_at(of_tick(int(tick), p)) for p, tick in enumerate(replies) if tick), default=0)
     return max(newest / 1000 - time.time(), 0.0)
 
 
@@ -37,10 +37,10 @@ async def differences(db: Database) -> dict[str, float]:
 
     The names are those of servers, and `NEWEST_ID`. Raises nothing.
     """
-    found = {server.server: server.clock for server in await health.look(db.servers) if server.clock is not None}
+    clocks = {server.server: server.clock for server in await health.look(db.servers) if server.clock is not None}
     with contextlib.suppress(Unavailable, RedisError):
-        found[NEWEST_ID] = await newest_id_ahead(db)
-    return {name: ahead for name, ahead in found.items() if abs(ahead) > CLOCK_SKEW.total_seconds()}
+        clocks[NEWEST_ID] = await newest_id_ahead(db)
+    return {name: ahead for name, ahead in clocks.items() if abs(ahead) > CLOCK_SKEW.total_seconds()}
 
 
 class ClockLog:

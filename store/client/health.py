@@ -53,8 +53,8 @@ async def look(servers: Nodes, seconds: float = READY_SECONDS) -> list[Health]:
         except LOST as error:  # TimeoutError is one of them
             return [Health(servers.all[0].name, lost(error, "").state, reads=False)]
     owned: dict[Node | None, int] = {servers.owner(str(p)): p for p in range(PARTITIONS)}
-    found = list(await asyncio.gather(*(_look(node, owned.get(node), seconds) for node in servers.all)))
-    return [*found, Health("", UNOWNED, reads=False)] if None in owned else found
+    looks = list(await asyncio.gather(*(_look(node, owned.get(node), seconds) for node in servers.all)))
+    return [*looks, Health("", UNOWNED, reads=False)] if None in owned else looks
 
 
 async def _look(node: Node, partition: int | None, seconds: float) -> Health:

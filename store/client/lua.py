@@ -78,11 +78,11 @@ class Parameters:
         kinds: dict[str | None, list[str]] = {None: [], "?": [], "...": []}
         latest = 0
         for part in _NOTE.sub("", text).split(","):
-            found = _PARAMETER.fullmatch(part.strip())
-            if not found or (order := list(kinds).index(found[2])) < latest or kinds["..."]:
+            match = _PARAMETER.fullmatch(part.strip())
+            if not match or (order := list(kinds).index(match[2])) < latest or kinds["..."]:
                 raise ValueError(f"{table}: {part.strip()!r} is not a parameter, or not in the order: a, b?, c...")
             latest = order
-            kinds[found[2]].append(found[1])
+            kinds[match[2]].append(match[1])
         return cls(table, tuple(kinds[None]), tuple(kinds["?"]), next(iter(kinds["..."]), None))
 
     @property

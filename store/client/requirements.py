@@ -38,7 +38,11 @@ async def differing(db: Database) -> list[tuple[str, str | None]]:
     Raises Unavailable, also where the user of the server may not read its settings.
     """
     try:
-        found = [read_pairs(reply) for (reply,) in await db.each_node(("CONFIG", "GET", *REQUIRED))]
+        configurations = [read_pairs(reply) for (reply,) in await db.each_node(("CONFIG", "GET", *REQUIRED))]
     except RedisError as error:
         raise Unavailable(str(error)) from error
-    return [(name, value) for name, wanted in REQUIRED.items() for value in {own.get(name) for own in found} - {wanted}]
+    return [
+        (name, value)
+        for name, wanted in REQUIRED.items()
+        for value in {own.get(name) for own in configurations} - {wanted}
+    ]

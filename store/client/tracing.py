@@ -85,10 +85,10 @@ def read_parent(header: str) -> Parent | None:
 
     Later versions than 00 may have more parts. The version ff is forbidden.
     """
-    found = _HEADER.fullmatch(header)
-    if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
+    match = _HEADER.fullmatch(header)
+    if match is None or match[1] == "ff" or (match[1] == "00" and match[5]):
         return None
-    trace, span, flags = (int(part, 16) for part in found.group(2, 3, 4))
+    trace, span, flags = (int(part, 16) for part in match.group(2, 3, 4))
     return Parent(trace, span, bool(flags & _SAMPLED)) if trace and span else None
 
 

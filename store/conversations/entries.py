@@ -88,8 +88,8 @@ async def scan(db: Database, member: int, cursor: str = "0") -> tuple[str, dict[
     The cursor is "0" at the end. It includes conversations that the member does not see because of a block.
     """
     following, pairs = await db.one("HSCAN", keys.conversation_state(member), cursor, "COUNT", SCANNED)
-    found = zip(pairs[::2], pairs[1::2], strict=True)
-    return str(following), {int(conversation): int(entry.rpartition(":")[2]) for conversation, entry in found}
+    entries = zip(pairs[::2], pairs[1::2], strict=True)
+    return str(following), {int(conversation): int(entry.rpartition(":")[2]) for conversation, entry in entries}
 
 
 async def forget(db: Database, member: int) -> None:

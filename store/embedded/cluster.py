@@ -67,12 +67,12 @@ def size(data_dir: Path, wanted: int) -> int:
     Raises EmbeddedStoreError if the store has another number than wanted. 1 is the default, and fits every store.
     """
     is_single = (data_dir / FOLDER).exists()
-    found = len(_node_folders(data_dir / _NODES)) or (1 if is_single else wanted)
-    if wanted not in {1, found}:
+    nodes = len(_node_folders(data_dir / _NODES)) or (1 if is_single else wanted)
+    if wanted not in {1, nodes}:
         raise EmbeddedStoreError(
-            f"{data_dir}: STORE_NODES is {wanted}, but the store here was made with {found}; take another DATA_DIR"
+            f"{data_dir}: STORE_NODES is {wanted}, but the store here was made with {nodes}; take another DATA_DIR"
         )
-    return found
+    return nodes
 
 
 def primaries_of(nodes: int) -> int:

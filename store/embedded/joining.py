@@ -130,8 +130,8 @@ async def _met(nodes: Sequence[redis.Redis]) -> list[View]:
 
 
 def _is_linked(known: View, other: KnownNode) -> bool:
-    found = known.nodes.get(other.id)
-    return found is not None and found.port == other.port and found.is_connected
+    node = known.nodes.get(other.id)
+    return node is not None and node.port == other.port and node.is_connected
 
 
 async def _give_slots(primaries: Sequence[redis.Redis], views: Sequence[View]) -> None:

@@ -32,9 +32,9 @@ def progress(place: StoreLocation) -> str:
         if place.passwords:
             connection.sendall(f"AUTH {supervisor.password_in(str(place.passwords))}\r\n".encode())
         connection.sendall(b"INFO persistence\r\nPING\r\n")
-        found = b""
-        while b"-LOADING" not in found and b"+PONG" not in found and (more := connection.recv(1 << 16)):
-            found += more
-        if loaded := _LOADED.search(found):
+        reply = b""
+        while b"-LOADING" not in reply and b"+PONG" not in reply and (more := connection.recv(1 << 16)):
+            reply += more
+        if loaded := _LOADED.search(reply):
             return f"The store in {name} loads its data: {int(loaded[1])} %"
     return f"The store in {name} prepares its data"

@@ -261,8 +261,8 @@ def _tell(what: str, facts: dict[str, object]) -> None:
 
 def _free_bytes() -> int:
     """Return the free disk space of the working directory, which is the data directory."""
-    found = os.statvfs(".")
-    return found.f_bavail * found.f_frsize
+    disk = os.statvfs(".")
+    return disk.f_bavail * disk.f_frsize
 
 
 def _note(supervisor_lock: int, doing: str = "") -> None:

@@ -106,8 +106,8 @@ def announced(message: str) -> tuple[str, Event]:
 
 async def between(db: Database, after: str, to: str = "+", *, inclusive: bool = False) -> list[Event]:
     """Return a batch of the events after one cursor, or from it on if `inclusive`, up to another, oldest first."""
-    found = await db.one("XRANGE", keys.events(), after if inclusive else f"({after}", to, "COUNT", READ_COUNT)
-    return [_read(entry, pairs) for entry, pairs in found]
+    entries = await db.one("XRANGE", keys.events(), after if inclusive else f"({after}", to, "COUNT", READ_COUNT)
+    return [_read(entry, pairs) for entry, pairs in entries]
 
 
 async def with_content(db: Database, found: Sequence[Event]) -> list[Event]:
@@ -154,8 +154,8 @@ async def newest(db: Database) -> str:
 
 async def oldest(db: Database) -> datetime | None:
     """Return the time of the oldest event that is kept, None without any."""
-    found = await db.one("XRANGE", keys.events(), "-", "+", "COUNT", 1)
-    return _read(*found[0]).at if found else None
+    entries = await db.one("XRANGE", keys.events(), "-", "+", "COUNT", 1)
+    return _read(*entries[0]).at if entries else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,5 +95,5 @@ def channel(group: int) -> str:
 
 async def after(db: Database, group: int, last: int, count: int) -> list[int]:
     """Return the posts of a group after a post, oldest first."""
-    found = await db.one("ZRANGE", keys.group_timeline(group), f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count)
-    return [int(post) for post in found]
+    entries = await db.one("ZRANGE", keys.group_timeline(group), f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count)
+    return [int(post) for post in entries]

@@ -67,8 +67,8 @@ def _follower_home(db: Database, follower: int, entries: Sequence[Delivery]) -> 
 
 async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
     """Return the plain reposts that are sources of a home's posts, by post."""
-    found = read_pairs(await db.one("HGETALL", keys.sources(member)))
-    return {int(post): read_sources(text) for post, text in found.items()}
+    stored = read_pairs(await db.one("HGETALL", keys.sources(member)))
+    return {int(post): read_sources(text) for post, text in stored.items()}
 
 
 async def floor(db: Database, member: int) -> int | None:
@@ -252,8 +252,8 @@ def touch_home(member: int) -> Command:
 async def idle(db: Database, last_read: int, count: int) -> list[int]:
     """Return members whose homes were last read on a day or before, some of each partition."""
     bounds = ("-inf", last_read, "BYSCORE", "LIMIT", 0, count)
-    found = await db.ask(*(("ZRANGE", keys.active(p), *bounds) for p in range(PARTITIONS)))
-    return [int(member) for members in found for member in members]
+    replies = await db.ask(*(("ZRANGE", keys.active(p), *bounds) for p in range(PARTITIONS)))
+    return [int(member) for members in replies for member in members]
 
 
 def today() -> int:

@@ -12,8 +12,8 @@ from store.records.posts import read_hashtags, write_hashtags
 
 async def rewrite(db: Database, posts: Sequence[int]) -> int:
     """Give the hashtags of some posts their new form; returns how many had the old one. At most two round trips."""
-    found = await db.ask(*(("HGET", keys.status(post), StatusField.HASHTAGS) for post in posts))
-    old = [(post, text) for post, text in zip(posts, found, strict=True) if text and not text.startswith("#")]
+    replies = await db.ask(*(("HGET", keys.status(post), StatusField.HASHTAGS) for post in posts))
+    old = [(post, text) for post, text in zip(posts, replies, strict=True) if text and not text.startswith("#")]
     rewritten = await db.ask(
         *(
             script("rewrite_hashtags", status=keys.status(post), was=text, hashtags=write_hashtags(read_hashtags(text)))

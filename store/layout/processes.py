@@ -55,8 +55,8 @@ async def older(db: Database, layout: int) -> int:
 
     Processes of the first layout never announce themselves.
     """
-    found = await db.one("ZRANGE", keys.processes(), round(time.time() * 1000), "+inf", "BYSCORE")
-    return sum(int(name.partition(":")[0]) < layout for name in found)
+    entries = await db.one("ZRANGE", keys.processes(), round(time.time() * 1000), "+inf", "BYSCORE")
+    return sum(int(name.partition(":")[0]) < layout for name in entries)
 
 
 async def running(db: Database) -> int:

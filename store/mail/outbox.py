@@ -54,14 +54,14 @@ async def take(db: Database, most: int) -> list[Mail]:
             for _, p in due
         )
     )
-    found: list[Mail] = []
+    mails: list[Mail] = []
     for taken in replies:
         for mail, text, lease in zip(taken[::3], taken[1::3], taken[2::3], strict=True):
             try:
-                found.append(Mail(int(mail), Letter.read(text), lease))
+                mails.append(Mail(int(mail), Letter.read(text), lease))
             except msgspec.MsgspecError:
                 log.exception("mail_unreadable", mail=int(mail))  # `verify` names it, and `repair` removes it
-    return found
+    return mails
 
 
 async def renew(db: Database, mail: Mail) -> Mail | None:

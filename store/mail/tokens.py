@@ -30,8 +30,8 @@ class MailToken(Struct, frozen=True):
 
 def read_token(text: str | None) -> MailToken | None:
     """Return a stored token that has not expired."""
-    found = msgspec.json.decode(text, type=MailToken) if text else None
-    return found if found and found.is_valid else None
+    token_read = msgspec.json.decode(text, type=MailToken) if text else None
+    return token_read if token_read and token_read.is_valid else None
 
 
 def token_command(member: int, purpose: str) -> Command:

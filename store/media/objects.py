@@ -213,13 +213,13 @@ class Media:
             yield left
 
     def _half_written(self) -> list[Stored]:
-        found: list[Stored] = []
+        listed: list[Stored] = []
         for path in self._folder.glob(f"*/*{PARTIAL}*"):
             with contextlib.suppress(FileNotFoundError):  # it has become an object meanwhile
                 facts = path.stat()
                 modified = datetime.fromtimestamp(facts.st_mtime, UTC)
-                found.append(Stored(f"{path.parent.name}/{path.name}", facts.st_size, modified))
-        return found
+                listed.append(Stored(f"{path.parent.name}/{path.name}", facts.st_size, modified))
+        return listed
 
 
 def _free_bytes(folder: Path) -> int:

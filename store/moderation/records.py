@@ -215,8 +215,8 @@ def read_messages(text: str | None, *, is_evidence: bool) -> list[Message]:
     """Return the messages of a copy, [] without one. As evidence, their pictures have moderators' links."""
     if not text:
         return []
-    found = [_message(*parts) for parts in decode(text, type=list[list[Any]])]
-    return [_as_evidence(one) for one in found] if is_evidence else found
+    messages = [_message(*parts) for parts in decode(text, type=list[list[Any]])]
+    return [_as_evidence(one) for one in messages] if is_evidence else messages
 
 
 def _as_evidence(message: Message) -> Message:

@@ -136,16 +136,16 @@ async def forget_taken(db: Database, conversation: int, reservation: int) -> Non
 
 async def drop_messaged(db: Database, packed: str) -> list[str]:
     """Remove the records of a deleted message's pictures, which one member sent; returns their objects."""
-    found = read_images(packed)
-    p = partition(found[0].id)
+    images = read_images(packed)
+    p = partition(images[0].id)
     await db.call(
         "drop_messaged",
-        first=keys.image(found[0].id),
+        first=keys.image(images[0].id),
         image_prefix=image_prefix(p),
         images_prefix=keys.prefix(keys.images, p),
-        ids=[one.id for one in found],
+        ids=[one.id for one in images],
     )
-    return [one.object for one in found]
+    return [one.object for one in images]
 
 
 async def drop_unattached(db: Database, member: int, after: int, count: int) -> tuple[int, list[str]]:

@@ -38,6 +38,6 @@ async def end(db: Database, upload: Upload) -> None:
 async def waiting_bytes(db: Database) -> int:
     """Return how many bytes wait of all members. One round trip."""
     now = time.time() * 1000
-    found = await db.ask(*(("HVALS", keys.originals(p)) for p in range(PARTITIONS)))
-    counted = (map(int, value.split()) for values in found for value in values)
+    replies = await db.ask(*(("HVALS", keys.originals(p)) for p in range(PARTITIONS)))
+    counted = (map(int, value.split()) for values in replies for value in values)
     return sum(size for _, size, expires in counted if expires > now)

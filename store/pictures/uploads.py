@@ -198,8 +198,8 @@ async def sweep(db: Database) -> int:
     """
     newest = first_of(datetime.now(UTC) - timedelta(hours=db.settings.unattached_hours))
     within = ("-inf", f"({newest}", "BYSCORE", "LIMIT", 0, _EXPIRED_AT_ONCE)
-    found = await db.ask(*(("ZRANGE", keys.uploads(p), *within) for p in range(PARTITIONS)))
-    ids = [int(upload) for part in found for upload in part]
+    replies = await db.ask(*(("ZRANGE", keys.uploads(p), *within) for p in range(PARTITIONS)))
+    ids = [int(upload) for part in replies for upload in part]
     whose = await owners(db, ids) if ids else []
     steps = [remove_command(db, upload, owner) for upload, owner in zip(ids, whose, strict=True)]
     return sum(await db.ask(*steps)) if steps else 0

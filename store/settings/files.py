@@ -32,14 +32,14 @@ def _path(environment: Mapping[str, str]) -> Path | None:
 def _of_file(path: Path) -> dict[str, str]:
     """Return the settings of a file as an environment has them."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingError(f"{path}: {error.strerror}") from error
     except ValueError as error:  # of TOML, or of UTF-8
         raise SettingError(f"{path}: {error}") from error
     declared = {field.name: field for field in fields(Settings)}
     values = {}
-    for name, value in found.items():
+    for name, value in given.items():
         if name not in declared:
             near = difflib.get_close_matches(name.lower(), declared, n=1)
             raise SettingError(f"{path}: there is no setting {name!r}" + (f"; {near[0]!r} is one" if near else ""))

@@ -75,13 +75,13 @@ class Marks:
     def of(self, owners: Iterable[Owner]) -> list[Mark]:
         """Return the marks of some owners, whose values have to be cached."""
         known = self._marks
-        found: list[Any] = list(map(known.get, owners))
-        if None in found:
-            found = [known.setdefault(owner, [True]) for owner in owners]
+        marks: list[Any] = list(map(known.get, owners))
+        if None in marks:
+            marks = [known.setdefault(owner, [True]) for owner in owners]
             if len(known) > self._most:
                 self._marks = {owner: known[owner] for owner in known if getrefcount(known[owner]) > _UNHELD}
                 self._most = max(MARKS_KEPT, 2 * len(self._marks))
-        return found
+        return marks
 
     def drop(self, owner: Owner) -> None:
         """Make the mark of an owner false, because the owner's key has changed."""
@@ -112,9 +112,9 @@ class Records:
     def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the cached records among some ids."""
         cached = self._cached
-        found = {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
-        METER.cache_hits += len(found)
-        return found
+        records = {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
+        METER.cache_hits += len(records)
+        return records
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache records that were read, except those that have changed since."""
@@ -160,9 +160,9 @@ class Relations:
         cached = self._cached.get(owner)
         if not cached:
             return {}
-        found = {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
-        METER.cache_hits += len(found)
-        return found
+        relations = {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
+        METER.cache_hits += len(relations)
+        return relations
 
     def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache relations that were read, unless one of the owner's keys has changed since."""
