@@ -83,7 +83,8 @@ class Announcement:
 
     def reaches(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
         """Return whether a viewer gets the event, given the viewer's relationships to the members in it."""
-        if self.reaches_as_stranger(viewer, relationships):
+        # Asked of the keys, it takes time for the few members and not for all relationships.
+        if self.reaches_strangers and viewer not in self.members and relationships.keys().isdisjoint(self.members):
             return True
         between = {member: relationships.get(member, NO_RELATIONSHIP) for member in self.members}
         if isinstance(self.event, PostDeleted):  # its author's account may be deleted
@@ -93,12 +94,6 @@ class Announcement:
             for member, relationship in between.items()
         ]
         return all(permissions.is_wanted for permissions in permissions)
-
-    def reaches_as_stranger(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
-        """Return whether a viewer gets the event because they have no relationship to the members in it."""
-        # Asked of the keys, it takes time for the few members and not for all relationships.
-        is_stranger = viewer not in self.members and relationships.keys().isdisjoint(self.members)
-        return self.reaches_strangers and is_stranger
 
 
 async def of(context: Context, event: Event) -> Announcement | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
 from resolvers.live import announcements
 from resolvers.live.announcements import AnnouncedEvent, Announcement
 from resolvers.live.cursors import StreamGap, begin, gap_at
 from resolvers.operation.context import Context
+from resolvers.process.broadcasts import Listener, Rendering
 from resolvers.process.errors import BadUserInput
-from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted
+from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
 from resolvers.reading import global_ids
 from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
@@ -22,42 +24,8 @@ from store.events.reader import since
 from store.records.members import NO_RELATIONSHIP, Relationship
 
 SiteEvent = AnnouncedEvent | StreamGap
-
-
-class SiteOutlet:
-    """Sends events to one subscriber's client if the viewer gets the same as everybody. The task sends all others."""
-
-    def __init__(
-        self,
-        context: Context,
-        subscriber: Listener,
-        relationships: Mapping[int, Relationship],
-        send_now: Callable[[Any], bool],
-    ) -> None:
-        self._context = context
-        self._subscriber = subscriber
-        self._relationships = relationships
-        self._send_now = send_now
-        self.selection = id(context.selection)  # The context keeps it alive, so no other object can have its id.
-
-    async def prepare(self, event: Event) -> tuple[Announcement | None, Any]:
-        """Return the announcement of an event and its shared rendering; None for each that there is not."""
-        found, render = await announcements.of(self._context, event), self._context.render_shared
-        return found, await render(found.event) if found and render else None
-
-    def send(self, prepared: tuple[Announcement | None, Any]) -> bool:
-        """Send an event at once, or omit one of which nothing is left; return False if only the task can."""
-        found, rendering = prepared
-        if found is None:
-            return True
-        return (
-            rendering is not None
-            and not self._subscriber.has_changed
-            and self._context.is_subscribed
-            and found.reaches_as_stranger(self._context.viewer, self._relationships)
-            and self._relationships.keys().isdisjoint(rendering.members)
-            and self._send_now(rendering.result)
-        )
+E = TypeVar("E", bound=SiteEvent)
+Prepared: TypeAlias = tuple[Announcement | None, Rendering | None]
 
 
 class FilterInput(Protocol):
@@ -116,72 +84,130 @@ def _member(place: int, text: str) -> int:
 
 
 async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGenerator[SiteEvent, None]:
-    """Yield the wanted events of the site, as the viewer sees them; a viewer of None has no token."""
-    listeners, viewer = context.services.listeners, context.viewer
+    """Yield the wanted events of the site, as the viewer sees them; a viewer of None has no token.
+
+    In place of an event that has been rendered, its result is yielded.
+    """
+    listeners = context.services.listeners
     position, gap = await begin(context.db, after)
-    subscriber = listeners.listen(viewer, wanted)
+    subscriber = listeners.listen(context.viewer, wanted)
+    subscription = SiteSubscription(context, wanted, subscriber)
     try:
         # Read after the subscription began: every later change arrives as an event.
-        relationships = context.relationships = await _relationships(context, viewer)
+        await subscription.read_relationships()
         if gap:
             yield gap
         has_content = wanted.filter is not None and wanted.filter.reads_content
         async with aclosing(since(context.db, subscriber, position, has_content=has_content)) as coming:
             async for event in coming:
                 if isinstance(event, str):
-                    relationships.clear()
-                    relationships.update(await _relationships(context, viewer))
-                    yield gap_at(event)
+                    await subscription.read_relationships()
+                    yield subscription.alone(gap_at(event))
                 elif event.kind == "relationship":
-                    if event.actor == viewer:
-                        await _read_again(context, relationships, event.member)
+                    if event.actor == context.viewer:
+                        await subscription.read_again(event.member)
                 else:
                     async with context.room:
-                        if subscriber.has_changed:
-                            await _restrict(context, relationships, subscriber)
-                        if delivered := await _delivered(
-                            context, event, wanted, relationships, is_past=subscriber.is_past(event)
-                        ):
+                        if delivered := await subscription.take(event):
                             yield delivered
-                    if subscriber.outlet is None and context.send_now and context.render_shared:
-                        subscriber.outlet = SiteOutlet(context, subscriber, relationships, context.send_now)
     finally:
-        context.render_shared = None  # It refers to the executor, which refers to the context.
-        listeners.ignore(viewer, subscriber)
+        listeners.ignore(context.viewer, subscriber)
 
 
-async def _relationships(
-    context: Context, viewer: int | None, others: Sequence[int] | None = None
-) -> dict[int, Relationship]:
-    found = {} if viewer is None else await blocks.relationships(context.db, viewer, others)
-    # An ended relationship counts as none, so that the viewer shares what is rendered for everybody.
-    return {other: relationship for other, relationship in found.items() if relationship != NO_RELATIONSHIP}
+class SiteSubscription:
+    """One subscription: decides what its viewer gets of each event.
 
+    As the outlet of its subscriber, it sends at once what everybody gets, while the task waits for events.
+    """
 
-async def _read_again(context: Context, relationships: dict[int, Relationship], member: int) -> None:
-    changed = await _relationships(context, context.viewer, [member])
-    relationships.pop(member, None)
-    relationships.update(changed)
+    def __init__(self, context: Context, wanted: Wanted, subscriber: Listener) -> None:
+        self.relationships: dict[int, Relationship] = {}
+        self._context = context
+        self._renderer = context.renderer
+        # The renderer keeps the selection alive, so no other object can have its id.
+        self.selection = id(context.renderer.selection) if context.renderer else 0
+        self._wanted = wanted
+        self._subscriber = subscriber
 
+    async def take(self, event: Event) -> Any:
+        """Return what the viewer gets of an event: its result, the event if a look of theirs renders it, or None."""
+        if self._subscriber.has_changed:
+            await self._restrict()
+        if self._subscriber.is_past(event):
+            # Looked up and rendered for each viewer alone: the shared one may be deleted or private by now.
+            found = await announcements.anew(self._context, event) if self._wanted.has(event) else None
+            return self.alone(found.event) if self._reaches(found) else None
+        found, rendering = await self.prepare(event)
+        if not self._reaches(found):
+            return None
+        if self._renderer is None or not self._context.is_subscribed:
+            return self.alone(found.event)
+        if self._context.send_now:
+            self._subscriber.outlet = self
+        if self._shares(rendering):
+            return rendering.result
+        # The viewer may have many subscriptions to the same.
+        key = self._context.viewer, event.cursor, self.selection
+        render = partial(self._renderer.for_viewer, self._context, found.event)
+        return await self._context.services.renderings.join(key, render) or found.event
 
-async def _restrict(context: Context, relationships: dict[int, Relationship], subscriber: Listener) -> None:
-    """Apply new blocks and mutes at once, ahead of their events. Their ends wait for the events."""
-    while changed := subscriber.changed():
-        for member, new in (await _relationships(context, context.viewer, list(changed))).items():
-            old = relationships.get(member, NO_RELATIONSHIP)
-            relationships[member] = Relationship(
-                blocks=old.blocks or new.blocks,
-                is_blocked=old.is_blocked or new.is_blocked,
-                mutes=old.mutes or new.mutes,
-            )
+    def alone(self, event: E) -> E:
+        """Return an event, which is then rendered for this viewer alone. That also checks the session."""
+        self._context.trust_session()
+        return event
 
+    async def prepare(self, event: Event) -> Prepared:
+        """Return the announcement of an event and its shared rendering; None for each that there is not."""
+        found = await announcements.of(self._context, event)
+        if found is None or self._renderer is None:
+            return found, None
+        render = partial(self._renderer.for_all, self._context, found.event)
+        rendering = await self._context.services.renderings.get((event.cursor, self.selection), render)
+        return found, cast("Rendering | None", rendering)
 
-async def _delivered(
-    context: Context, event: Event, wanted: Wanted, relationships: dict[int, Relationship], *, is_past: bool
-) -> AnnouncedEvent | None:
-    # A past event is looked up and rendered for each viewer alone: the shared one may be deleted or private by now.
-    context.relationships = None if is_past else relationships
-    if is_past and not wanted.has(event):
-        return None
-    found = await (announcements.anew if is_past else announcements.of)(context, event)
-    return found.event if found and found.reaches(context.viewer, relationships) else None
+    def send(self, prepared: Prepared) -> bool:
+        """Send an event at once, or omit one that the viewer does not get; return False if only the task can."""
+        found, rendering = prepared
+        if self._subscriber.has_changed or not self._context.is_subscribed:
+            return False
+        if not self._reaches(found):
+            return True
+        send_now = self._context.send_now
+        return send_now is not None and self._shares(rendering) and send_now(rendering.result)
+
+    def _reaches(self, found: Announcement | None) -> TypeGuard[Announcement]:
+        return found is not None and found.reaches(self._context.viewer, self.relationships)
+
+    def _shares(self, rendering: Rendering | None) -> TypeGuard[Rendering]:
+        """Return whether a shared rendering is right for the viewer."""
+        return rendering is not None and self.relationships.keys().isdisjoint(rendering.members)
+
+    async def read_relationships(self) -> None:
+        """Read all relationships of the viewer."""
+        relationships = await self._read(None)
+        self.relationships.clear()
+        self.relationships.update(relationships)
+
+    async def read_again(self, member: int) -> None:
+        """Read the relationship to one member."""
+        changed = await self._read([member])
+        self.relationships.pop(member, None)
+        self.relationships.update(changed)
+
+    async def _restrict(self) -> None:
+        """Apply new blocks and mutes at once, ahead of their events. Their ends wait for the events."""
+        while changed := self._subscriber.changed():
+            for member, new in (await self._read(list(changed))).items():
+                old = self.relationships.get(member, NO_RELATIONSHIP)
+                self.relationships[member] = Relationship(
+                    blocks=old.blocks or new.blocks,
+                    is_blocked=old.is_blocked or new.is_blocked,
+                    mutes=old.mutes or new.mutes,
+                )
+
+    async def _read(self, others: Sequence[int] | None) -> dict[int, Relationship]:
+        if self._context.viewer is None:
+            return {}
+        found = await blocks.relationships(self._context.db, self._context.viewer, others)
+        # An ended relationship counts as none, so that the viewer shares what is rendered for everybody.
+        return {other: relationship for other, relationship in found.items() if relationship != NO_RELATIONSHIP}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from resolvers.loading import viewer_home
@@ -13,6 +13,7 @@ from resolvers.loading.batcher import Batcher
 from resolvers.loading.loaders import DataLoaders
 from resolvers.loading.viewer_home import ViewerHome
 from resolvers.process.answers import Answer
+from resolvers.process.broadcasts import Renderer
 from resolvers.process.errors import Forbidden, RequestError, Unauthenticated, UserErrorCode, refuse
 from resolvers.process.services import Services
 from resolvers.process.session_check import SessionCheck
@@ -21,7 +22,6 @@ from resolvers.rules import links
 from store.client.database import Database
 from store.credentials.records import Role
 from store.moderation.records import RANKS
-from store.records.members import Relationship
 from store.records.posts import Post
 from store.settings import Settings
 from store.timelines import Slice
@@ -32,15 +32,11 @@ _NO_WAITING = contextlib.nullcontext()
 class Context:
     """State of one operation, or of one event of a subscription: the viewer, and what has been read for them."""
 
-    # Of a subscription to the whole site, updated by its events.
-    relationships: Mapping[int, Relationship] | None = None
     # A subscription holds it while it reads and sends an event. Entering waits for a client that reads slowly.
     room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
     # Sends a shared result to the client at once, or returns False. None where the transport cannot.
     send_now: Callable[[Any], bool] | None = None
-    # Returns the shared rendering of an event, None where viewers cannot share one. The first event sets it.
-    render_shared: Callable[[Any], Awaitable[Any]] | None = None
-    selection: object | None = None  # of the document, if other viewers may get the same answer
+    renderer: Renderer | None = None  # of a subscription whose results viewers may share
     fields: frozenset[str] | None = None  # names of all fields in the document, if known
     is_momentary = False  # whether the answer depends on the current moment
     _recalled: Hashable = None  # key of the operation's answer
@@ -123,14 +119,6 @@ class Context:
         return Context(
             self.services, None, address=self.address, user_agent="", request_id=self.request_id, counted=False
         )
-
-    async def rendered(self, key: Hashable, render: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the rendering of a key that all viewers share; the first caller renders it."""
-        return await self.services.renderings.get(key, render)
-
-    async def rendered_now(self, key: Hashable, render: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the rendering of a key that the viewer's concurrent callers share; the first of them renders it."""
-        return await self.services.renderings.join((self.viewer, key), render)
 
     def fresh(self, *, counted: bool = True) -> Context:
         """Return a context for the same viewer and document that has read nothing yet."""
@@ -253,10 +241,9 @@ class Context:
 
     @property
     def is_subscribed(self) -> bool:
-        """Whether Pub/Sub has not resubscribed since the last call of `was_subscribed`."""
+        """Whether Pub/Sub has not resubscribed since `trust_session`, so that it missed no end of the session."""
         return self._silences == self.services.silences
 
-    def was_subscribed(self) -> bool:
-        """Return whether Pub/Sub has not resubscribed since the last call, so that it missed no end of a session."""
-        before, self._silences = self._silences, self.services.silences
-        return before == self._silences
+    def trust_session(self) -> None:
+        """Trust Pub/Sub to report the end of the session from now on, because the session is checked once more."""
+        self._silences = self.services.silences

@@ -10,11 +10,33 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from store.client.tasks import stop
 from store.events.log import Event
 from store.events.reader import Subscriber
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A result that viewers share, and the members that it was rendered from. It keeps the selection's id alive."""
+
+    result: Any
+    members: frozenset[int]
+    selection: object
+
+
+class Renderer(Protocol):
+    """Renders events of one subscription, whose selection is the key of what viewers share."""
+
+    selection: object
+
+    async def for_all(self, context: Any, event: object) -> Rendering | None:
+        """Return the rendering of an event that viewers share, None where they cannot."""
+
+    async def for_viewer(self, context: Any, event: object) -> Any:
+        """Return the result of an event for one viewer, None where it has errors."""
 
 
 class Outlet(Protocol):
@@ -29,10 +51,17 @@ class Outlet(Protocol):
         """Send an event at once, or omit it where the viewer does not get it; return False if only the task can."""
 
 
-class IdleSubscriber(Subscriber):
-    """A subscriber that may have an outlet, which replaces its task while that waits for events."""
+class Listener(Subscriber):
+    """A subscriber to the event log, whose outlet replaces its task while that waits for events.
 
-    outlet: Outlet | None = None
+    It also notes changes of the viewer's relationships. A changed relationship applies to every event that is still
+    queued, also to events before the change.
+    """
+
+    def __init__(self, limit: int, since: str) -> None:
+        super().__init__(limit, since)
+        self.outlet: Outlet | None = None
+        self._changed: set[int] = set()
 
     def deliver(self, event: Event, prepared: object) -> None:
         """Send a held event by the outlet, or wake the task to send it. Does nothing if the task has it already."""
@@ -43,8 +72,23 @@ class IdleSubscriber(Subscriber):
         else:
             self.wake()
 
+    def change(self, event: Event) -> None:
+        """Queue a change of one of the viewer's relationships, and note the other member."""
+        self._changed.add(event.member)
+        self.offer(event)
 
-_Sending = tuple[Event, Sequence[IdleSubscriber]]
+    @property
+    def has_changed(self) -> bool:
+        """Whether members were noted since the last call of `changed`."""
+        return bool(self._changed)
+
+    def changed(self) -> set[int]:
+        """Return the members noted since the last call."""
+        changed, self._changed = self._changed, set()
+        return changed
+
+
+_Sending = tuple[Event, Sequence[Listener]]
 
 
 class Broadcasts:
@@ -54,9 +98,9 @@ class Broadcasts:
         self._queues: dict[int, deque[_Sending]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def send(self, event: Event, subscribers: Iterable[IdleSubscriber]) -> None:
+    def send(self, event: Event, subscribers: Iterable[Listener]) -> None:
         """Broadcast an event to the subscribers that are idle, and queue it for the tasks of the others."""
-        idle: defaultdict[int, list[IdleSubscriber]] = defaultdict(list)
+        idle: defaultdict[int, list[Listener]] = defaultdict(list)
         for one in subscribers:
             if one.outlet is not None and one.is_idle:
                 one.hold(event)
@@ -98,14 +142,14 @@ class Broadcasts:
                     one.wake()
 
 
-async def _send(event: Event, group: Sequence[IdleSubscriber]) -> None:
+async def _send(event: Event, group: Sequence[Listener]) -> None:
     # Prepared once more, which takes no time unless something was deleted or hidden since.
     prepared = await _prepare(event, group)
     for one in group:
         one.deliver(event, prepared)
 
 
-async def _prepare(event: Event, group: Sequence[IdleSubscriber]) -> Any:
+async def _prepare(event: Event, group: Sequence[Listener]) -> Any:
     assert group[0].outlet is not None
     try:
         return await group[0].outlet.prepare(event)

@@ -6,16 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
 
-from resolvers.process.broadcasts import Broadcasts, IdleSubscriber
+from resolvers.process.broadcasts import Broadcasts, Listener
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
 from store.events.log import NOTHING, Event
 from store.events.reader import Log
-
-F = TypeVar("F", bound=IdleSubscriber)
 
 
 class StreamEventKind(Enum):
@@ -80,32 +77,6 @@ def facts_of(event: Event) -> Facts:
     content = event.content or NOTHING
     is_unknown = event.content is None and event.kind in TAKEN_BACK
     return Facts(event.actor, content.text, content.place, is_unknown)
-
-
-class Listener(IdleSubscriber):
-    """A subscriber to the event log that also notes changes of the viewer's relationships.
-
-    A changed relationship applies to every event that is still queued, also to events before the change.
-    """
-
-    def __init__(self, limit: int, since: str) -> None:
-        super().__init__(limit, since)
-        self._changed: set[int] = set()
-
-    def change(self, event: Event) -> None:
-        """Queue a change of one of the viewer's relationships, and note the other member."""
-        self._changed.add(event.member)
-        self.offer(event)
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether members were noted since the last call of `changed`."""
-        return bool(self._changed)
-
-    def changed(self) -> set[int]:
-        """Return the members noted since the last call."""
-        changed, self._changed = self._changed, set()
-        return changed
 
 
 class Listeners:
@@ -181,7 +152,7 @@ class Listeners:
             subscriber.lose(cursor)
 
 
-def _discard(places: dict[int, set[F]], key: int, subscriber: F) -> None:
+def _discard(places: dict[int, set[Listener]], key: int, subscriber: Listener) -> None:
     places[key].discard(subscriber)
     if not places[key]:
         del places[key]

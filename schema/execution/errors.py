@@ -48,7 +48,7 @@ def internal_error(context: Context | None, error: GraphQLError | None = None) -
 
 def is_request_error(result: ExecutionResult) -> bool:
     """Return whether a result is a request error: nothing was executed, or all is discarded, so `data` is left out."""
-    return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
+    return bool(result.errors) and result.data is None and all(error.path is None for error in result.errors or ())
 
 
 def is_input_error(error: GraphQLError) -> bool:

@@ -1,8 +1,8 @@
-"""Execution of one operation, and of one event of a subscription: for its viewer alone, or once for many viewers."""
+"""Execution of one operation, and of one event of a subscription."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, cast
 
 from graphql import ExecutionResult as CoreResult
@@ -12,12 +12,12 @@ from graphql.execution.collect_fields import FieldDetails
 from graphql.pyutils import Path
 from msgspec import Raw
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from strawberry.types import ExecutionResult
 
 from resolvers.process.errors import QueryTooComplex, RequestError, Unauthenticated, unavailable
 from schema.execution.introspection import ROOTS, Introspection
 from schema.execution.ports import Context
 from schema.execution.results import NoResult
-from schema.execution.sharing import Rendering, SharedResult
 from store.client.database import MemberGone, Unavailable
 
 RunByPlan: TypeAlias = Callable[["PerEventExecutor"], Awaitable[dict[str, Any] | None]]
@@ -35,57 +35,23 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     _introspected = 0  # bytes of introspection that the answer has
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
-        """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
-        context = self.context_value
-        if (
-            context is None
-            or context.selection is None
-            or context.relationships is None
-            or not context.was_subscribed()
-        ):
-            # Also where the end of the session may have been missed: what is looked up for one viewer checks it.
-            return self.own(payload)
-        context.render_shared = self.render_shared
-        return cast("Executor[Any]", SharedEvent(self, payload))
-
-    def own(self, payload: Any) -> PerEventExecutor:
-        """Return the executor of one event for this viewer alone, whose look-ups no other event has made.
+        """Return the executor of one event, whose look-ups no other event has made.
 
         An event can carry the context in which it was decided. It is rendered in that context, so all of it comes from
-        one look.
+        one look. An event that was rendered already is its own result.
         """
+        if isinstance(payload, ExecutionResult):
+            return cast("Executor[Any]", Rendered(payload))
+        context = self.context_value
+        if context is not None:
+            context = getattr(payload, "context", None) or context.fresh(counted=False)  # the member has asked but once
+        return self.of_event(payload, context)
+
+    def of_event(self, payload: Any, context: Any) -> PerEventExecutor:
+        """Return the executor of one event in a context."""
         executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
-        if self.context_value is not None:
-            decided = getattr(payload, "context", None)
-            executor.context_value = decided or self.context_value.fresh(counted=False)  # the member has asked but once
+        executor.context_value = context
         return executor
-
-    def for_all(self, payload: Any) -> PerEventExecutor:
-        """Return the executor of one event for somebody who has nothing to do with anybody."""
-        executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
-        executor.context_value = self.context_value.nobody()
-        executor.context_value.fields = self.context_value.fields
-        return executor
-
-    async def render_shared(self, event: Any) -> Rendering | None:
-        """Return the rendering of an event that viewers share, None where they cannot; the first caller renders it."""
-        key = _rendering_key(self.context_value, event)
-        rendering: Rendering | None = await self.context_value.rendered(key, lambda: self._render_for_all(event))
-        return rendering
-
-    async def _render_for_all(self, event: Any) -> Rendering | None:
-        executor = self.for_all(event)
-        load = executor.context_value.load
-        result: CoreResult | NoResult = await executor.execute_operation()
-        looked_at = load.members
-        if (
-            result.errors
-            or isinstance(result, NoResult)
-            or any(u is None or u.is_private or u.is_suspended for u in looked_at.values())
-            or any(await load.has_bans.load_many(list(load.open_groups)))  # then members see different things
-        ):
-            return None
-        return Rendering(SharedResult(result.data), frozenset(looked_at), self.context_value.selection)
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Execute a query, a mutation or one event; where the context has a fatal error, that is the whole result."""
@@ -154,42 +120,17 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         return CoreResult(None, [fatal]) if fatal else result
 
 
-class SharedEvent:
-    """One event of a subscription whose results are shared: an executor is made for who cannot share, and only then."""
+class Rendered:
+    """The executor of an event that has been rendered."""
 
-    __slots__ = ("_event", "_subscription")
+    __slots__ = ("_result",)
 
-    def __init__(self, subscription: PerEventExecutor, event: Any) -> None:
-        self._subscription = subscription
-        self._event = event
+    def __init__(self, result: ExecutionResult) -> None:
+        self._result = result
 
-    async def execute_operation(self, serially: bool | None = None) -> CoreResult | SharedResult | NoResult:
-        """Return the result that all have who would get the same; the viewer's own where they would not.
-
-        Sessions are not checked: who loses theirs loses the connection.
-        """
-        context, event = self._subscription.context_value, self._event
-        rendering = await self._subscription.render_shared(event)
-        if rendering is None or not context.relationships.keys().isdisjoint(rendering.members):
-            own: CoreResult | SharedResult | NoResult = await context.rendered_now(
-                _rendering_key(context, event), self._render_own
-            )
-            if isinstance(own, SharedResult | NoResult):
-                return own
-            # Errors are presented to their own client, under its own request id.
-            return await self._subscription.own(event).execute_operation(serially)  # type: ignore[no-any-return]
-        return rendering.result
-
-    async def _render_own(self) -> CoreResult | SharedResult | NoResult:
-        """Return what this viewer alone gets; they may have many subscriptions to the same."""
-        context = self._subscription.context_value
-        async with context.looks:
-            result: CoreResult | NoResult = await self._subscription.own(self._event).execute_operation()
-        return result if isinstance(result, NoResult) or result.errors else SharedResult(result.data)
-
-
-def _rendering_key(context: Context, event: Any) -> Hashable:
-    return event.cursor, type(event), id(context.selection)
+    def execute_operation(self, serially: bool | None = None) -> ExecutionResult:  # noqa: ARG002  graphql-core's
+        """Return the result."""
+        return self._result
 
 
 async def close(context: Context | None) -> RequestError | None:

@@ -37,7 +37,7 @@ from schema.execution.plans import PlannedOperation, Planner, Plans
 from schema.execution.ports import Context
 from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
-from schema.execution.sharing import SharedResult
+from schema.execution.sharing import Renderer
 from schema.execution.trusted import read as read_trusted
 from schema.execution.validation.catalogue import is_one_of
 from store.settings import Settings
@@ -221,11 +221,23 @@ class Schema(strawberry.Schema):
             else self._check(document, prepared, name, context.allowed_operations, context.context)
         )
         begins = prepared is not None and _KINDS[prepared.operation.operation] is OperationType.SUBSCRIPTION
+        if prepared is not None and begins and not errors and document.is_shareable and context.context is not None:
+            context.context.renderer = self._renderer(document, prepared, context.variables, name)
         if errors or begins:
             # A subscription has no end at which its session could be checked, so that happens before it begins.
             fatal = await close(context.context)
             return PreExecutionError(data=None, errors=[fatal] if fatal else list(errors)) if fatal or errors else None
         return None
+
+    def _renderer(
+        self, document: Document, prepared: Prepared, variables: dict[str, Any] | None, name: str | None
+    ) -> Renderer:
+        def build() -> PerEventExecutor:
+            node = cast("DocumentNode", document.node)
+            executor = self.execution_context_class.build(self._schema, node, None, None, variables, name)
+            return cast("PerEventExecutor", executor)  # and no errors, because its variables fit
+
+        return Renderer(prepared.operation, build)
 
     def _check(
         self,
@@ -242,8 +254,6 @@ class Schema(strawberry.Schema):
             return document.errors
         if prepared is None:
             return [OperationRefused(_unknown(name))]
-        if context is not None and document.is_shareable:
-            context.selection = prepared.operation
         kind = _KINDS[prepared.operation.operation]
         if kind not in allowed:
             return [_not_here(kind)]
@@ -263,8 +273,8 @@ class Schema(strawberry.Schema):
         self, context: ExecutionContext, result: Any, extensions_runner: SchemaExtensionsRunner, **options: Any
     ) -> ExecutionResult:
         """Every result comes through here, of whichever transport and however it failed."""
-        if isinstance(result, SharedResult | NoResult):
-            return result  # as it is for all: it has no errors
+        if isinstance(result, JsonResult | NoResult):
+            return result  # it has no errors
         if result.errors:
             result.errors = present(result.errors, context.context, context.operation_name)
         return await super()._handle_execution_result(context, result, extensions_runner, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, Self
 
@@ -18,7 +18,7 @@ class Context(Protocol):
 
     claims: Claims | None  # None for an anonymous request.
     fields: frozenset[str] | None  # Names of all fields in the document, where known.
-    selection: object | None  # Key of the selection, where its rendering may be shared with other viewers.
+    renderer: Any  # Renders events of a subscription whose results viewers may share, None for all others.
     send_now: Callable[[Any], bool] | None  # Sends a shared result at once, or returns False, where the transport can.
     room: AbstractAsyncContextManager[None]  # Held by a subscription while it renders and sends an event.
 
@@ -31,10 +31,6 @@ class Context(Protocol):
         """The id under which the request is logged."""
 
     @property
-    def relationships(self) -> Mapping[int, object] | None:
-        """The members to whom a site-wide subscriber has a relationship, kept up to date; None for others."""
-
-    @property
     def fatal(self) -> RequestError | None:
         """The error that replaces the whole answer, data included."""
 
@@ -43,9 +39,6 @@ class Context(Protocol):
 
     def fresh(self, *, counted: bool = True) -> Self:
         """Return a new context of the same viewer that has read nothing yet, counted as a request or not."""
-
-    def was_subscribed(self) -> bool:
-        """Return whether an end of the session would have been noticed since the previous call."""
 
     async def recall(self, asked: Hashable) -> bytes | None:
         """Return the cached JSON of an operation for this viewer, checked to be current; None where there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Self, cast
 
+from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
 from schema.execution.encoding import encode, loads
@@ -34,3 +35,8 @@ class JsonResult(ExecutionResult):
     def data(self) -> dict[str, Any]:  # type: ignore[override]  # nobody replaces it
         """The data, decoded from the JSON, for callers within the process. Clients never need it."""
         return cast("dict[str, dict[str, Any]]", loads(self.json.decode()))["data"]
+
+
+def to_json(result: ExecutionResult) -> bytes:
+    """Return a result as JSON, as clients get it."""
+    return result.json if isinstance(result, JsonResult) else encode(process_result(result))

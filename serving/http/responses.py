@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from aiohttp import hdrs, web
 from graphql import GraphQLError
-from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
 from resolvers.process.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
 from schema.execution.encoding import COMPLETE, encode, next_event
 from schema.execution.errors import is_request_error
 from schema.execution.parameters import EVENTS
-from schema.execution.results import JsonResult
+from schema.execution.results import to_json
 from serving.http.negotiation import GRAPHQL, JSON
 from serving.http.requests import RequestRefused, UnknownPath
 
@@ -22,10 +21,8 @@ _OK, _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _METHOD_NOT_ALLOWED, _INTERNAL = 200,
 
 def answer(result: ExecutionResult, media: str) -> web.Response:
     """Return the response to an operation."""
-    if isinstance(result, JsonResult):
-        return _response(result.json, _OK, media)
     if not is_request_error(result):
-        return _response(process_result(result), _OK, media)
+        return _response(to_json(result), _OK, media)
     errors = result.errors or []
     if media == EVENTS and isinstance(errors[0], BadUserInput | QueryTooComplex):
         # The protocol sends errors of an operation in a stream. Browsers show nothing of a stream with another status.

@@ -13,7 +13,6 @@ from contextlib import suppress
 
 from aiohttp import ClientError, hdrs, web
 from graphql import GraphQLError
-from strawberry.http import process_result
 from strawberry.types.execution import ExecutionResult
 
 from resolvers.process.errors import RateLimited, Unauthenticated
@@ -22,7 +21,7 @@ from schema.execution.encoding import COMPLETE, encode, next_event
 from schema.execution.operations import Schema
 from schema.execution.parameters import EVENTS, Parameters
 from schema.execution.ports import Context, Services
-from schema.execution.sharing import SharedResult
+from schema.execution.results import JsonResult, to_json
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
 from serving.streaming.hangup import Hangup, limit_silence
@@ -174,12 +173,9 @@ class EventStream(Connection):
         """Send one result."""
         if self._turn is not None:
             self._turn.rendered()
-        if isinstance(execution_result, SharedResult):
-            await self._write(next_event(execution_result.json))
-        else:
-            await self._write(next_event(encode(process_result(execution_result))))
+        await self._write(next_event(to_json(execution_result)))
 
-    def send_now(self, result: SharedResult) -> bool:
+    def send_now(self, result: JsonResult) -> bool:
         """Send a shared result at once; return False, and send nothing, if it would have to wait."""
         transport = self._request.transport
         if self._completed or transport is None or transport.is_closing():

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphql import GraphQLError
-from strawberry.http import process_result
 from strawberry.types.execution import ExecutionResult
 
 from schema.execution.encoding import encode
 from schema.execution.parameters import Parameters, document_id
-from schema.execution.sharing import SharedResult
+from schema.execution.results import JsonResult, to_json
 from serving.observing import Observed
 from serving.streaming.room import Turn
 from serving.streaming.websocket import Channel
@@ -40,19 +39,15 @@ class SocketOperation:
         self._head = b'{"id":%b,"type":"next","payload":' % encode(self.id)
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
-        """Send one result. A shared result is already encoded as JSON."""
+        """Send one result."""
         if self.turn is not None:
             self.turn.rendered()
-        if isinstance(execution_result, SharedResult):
-            payload = execution_result.json
-        else:
-            if self.observed and execution_result.errors:
-                self.observed.fail(execution_result.errors[0])
-            payload = encode(process_result(execution_result))
+        if self.observed and execution_result.errors:
+            self.observed.fail(execution_result.errors[0])
         if not self._is_completed:
-            await self._channel.send(self._message(payload))
+            await self._channel.send(self._message(to_json(execution_result)))
 
-    def send_now(self, result: SharedResult) -> bool:
+    def send_now(self, result: JsonResult) -> bool:
         """Send a shared result at once; return False, and send nothing, if it would have to wait."""
         return not self._is_completed and self._channel.send_now(self._message(result.json))
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from resolvers.live import announcements
-from resolvers.process.broadcasts import Broadcasts, IdleSubscriber
+from resolvers.process.broadcasts import Broadcasts, Listener
 from resolvers.process.services import Services
-from schema.execution.executor import SharedEvent
+from schema.execution.executor import Rendered
 from store import keys
 from store.client.database import Database
 from store.events.log import START, Event
@@ -32,7 +32,7 @@ class Client:
     selection = 1
 
     def __init__(self) -> None:
-        self.subscriber = IdleSubscriber(LIMIT, START)
+        self.subscriber = Listener(LIMIT, START)
         self.subscriber.outlet = self
         self.gate = asyncio.Event()
         self.preparing = 0
@@ -176,7 +176,7 @@ async def test_later_events_wake_no_task(
     ):
         first = await bob.post("first")
         assert [(await line.next())["post"]["id"] for line in (one, two)] == [first, first]
-        monkeypatch.delattr(SharedEvent, "execute_operation")
+        monkeypatch.delattr(Rendered, "execute_operation")
         posts = [await bob.post(f"a long post {'x' * 200 * (n % 3)}é{n}") for n in range(20)]
         for line in (one, two):
             assert [(await line.next())["post"]["id"] for _ in posts] == posts

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.live.site import live
+from resolvers.live.site import SiteSubscription
 from resolvers.process.services import Services
 from tests.support.people import Member
 from tests.support.transport.live import until
@@ -77,21 +77,21 @@ async def test_what_hangs_on_a_blocked_member(services: Services, alice: Member,
 
 async def test_bonds_that_have_ended_leave_nothing(services: Services, alice: Member, bob: Member) -> None:
     """After an unblock or unmute, an open stream keeps no trace of it and shares what is rendered for everybody."""
-    relationships: list[Any] = []
+    made: list[SiteSubscription] = []
 
-    def remember(*arguments: Any) -> Any:
-        relationships.append(arguments[0])
-        return live(*arguments)
+    def remember(*arguments: Any) -> SiteSubscription:
+        made.append(SiteSubscription(*arguments))
+        return made[0]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("resolvers.live.site.live", remember)
+        patch.setattr("resolvers.live.site.SiteSubscription", remember)
         async with listening(services, alice) as hers:
-            (context,) = relationships
+            (subscription,) = made
             for begin, end in CHANGES:
                 await alice.do(begin, userIds=[bob.id])
-                await until(lambda: set(context.relationships) == {number(bob.id)})
+                await until(lambda: set(subscription.relationships) == {number(bob.id)})
                 await alice.do(end, userIds=[bob.id])
-                await until(lambda: context.relationships == {})
+                await until(lambda: subscription.relationships == {})
             await alice.do("block", userIds=[bob.id])
             await alice.do("mute", userIds=[bob.id])
             await alice.do("unblock", userIds=[bob.id])
@@ -99,4 +99,4 @@ async def test_bonds_that_have_ended_leave_nothing(services: Services, alice: Me
             await alice.do("unmute", userIds=[bob.id])
             post = await bob.post("delivered")
             assert (await hers.next())["post"]["id"] == post
-            assert context.relationships == {}
+            assert subscription.relationships == {}

@@ -37,8 +37,7 @@ class PlainContext:
     socket: bool
     counted: bool = True
     fatal: RequestError | None = None
-    selection: object | None = None
-    relationships: None = None
+    renderer: object | None = None
     send_now: Callable[[Any], bool] | None = None
     fields: frozenset[str] | None = None
     room: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
@@ -70,9 +69,6 @@ class PlainContext:
 
     def fail(self, error: RequestError) -> None:
         self.fatal = self.fatal or error
-
-    def was_subscribed(self) -> bool:
-        return True
 
     async def recall(self, asked: Hashable) -> bytes | None:  # noqa: ARG002  nothing is cached
         return None
