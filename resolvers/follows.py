@@ -72,7 +72,7 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
     there = other_side.read(named.there, other_side.request)
     asking = [member for member in named.members if there[member]]  # the others have withdrawn it
     job = await follows.approve(context.db, named.viewer, asking, there) if asking else None
-    approved = {member for member, _ in follows.read_edges(job)} if job else set()
+    approved = {member for member, _ in job.body.edges} if job else set()
     left = [member for member in named.members if member not in approved]
     follow = await _in_set(context, kinds.FOLLOWERS.key(named.viewer), left) if left else set()
     for member in left:

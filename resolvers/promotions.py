@@ -58,7 +58,7 @@ async def create_promotion(
     ends = round(ends_at.timestamp() * 1000)
     promotion = await context.db.mint()
     act = Act(administrator, ModerationActKind.PROMOTION_CREATED, _about(sponsor, shown), name=f"{promotion}:created")
-    job = await log.intend(context.db, act, promotion=promotion)
+    job = await log.intend(context.db, act, promotion)
     made = await promotions.create(context.db, sponsor=sponsor, ends=ends, subject=shown, promotion=promotion)
     await dispatch.finish(context.db, job, context.batcher)
     if made is None:
@@ -85,7 +85,7 @@ async def _end(context: Context, administrator: int, found: promotions.Promotion
         return found  # ended before, which was logged
     about = LoggedSubject("status", found.status) if found.status else who
     act = Act(administrator, ModerationActKind.PROMOTION_ENDED, about, name=f"{found.id}:ended")
-    job = await log.intend(context.db, act, promotion=found.id, is_end=1)
+    job = await log.intend(context.db, act, found.id, is_end=True)
     ended = await promotions.end(context.db, found.id)
     await dispatch.finish(context.db, job, context.batcher)
     return ended

@@ -15,7 +15,7 @@ from store.client.database import Command, Database, script
 from store.ids import made_at
 from store.keys.fields import CredentialsField, UserField
 from store.limits.windows import HOUR_SECONDS
-from store.records.jobs import Job
+from store.records.jobs import AccountDeletion, Job, Naming
 
 _GIVEN_UP = "name given up:"  # the purpose, which is part of what is hashed with the secret key
 
@@ -66,19 +66,19 @@ async def release(db: Database, key: str, member: int) -> None:
     await db.call("release_reservation", reservation=key, holder=member)
 
 
-async def apply_names(db: Database, job: Job) -> None:
+async def apply_names(db: Database, job: Job[Naming]) -> None:
     """Make a member's current login and e-mail permanent, and release those given up.
 
     Both stay reserved for `LOGIN_RELEASE_DAYS`, an address that nobody verified for less.
     The step reads the current names again. So when two changes follow each other quickly, the later one wins, whichever
     job runs first.
     """
-    member = int(str(job.body["member"]))
+    member = job.body.member
     login, email = await db.ask(
         ("HGET", keys.user(member), UserField.LOGIN), ("HGET", keys.credentials(member), CredentialsField.EMAIL)
     )
     steps: list[Command] = []
-    for name in _named(job, "login"):
+    for name in _named(job.body.login, job.body.old_login):
         lasts = login is not None and name == login.lower()
         life = db.settings.login_release_days * keys.DAY
         if lasts or life:
@@ -86,28 +86,28 @@ async def apply_names(db: Database, job: Job) -> None:
         else:
             steps.append(script("release_reservation", reservation=keys.login(name), holder=member))
     given_up: dict[str, int] = {}
-    for name in _named(job, "email"):
+    for name in _named(job.body.email, job.body.old_email):
         if email is not None and name == email.lower():
             steps.append(keep_name(keys.email(name), member))
         else:
-            given_up[keys.email(name)] = _reserved_until(db, job, _is_proven(job, name))
+            given_up[keys.email(name)] = _reserved_until(db, job, _is_proven(job.body, name))
     if steps:
         await db.ask(*steps)
     await _give_up(db, member, given_up)
 
 
-def _named(job: Job, field: str) -> set[str]:
-    """Return the new and the old name of a job, in lower case."""
-    return {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}
+def _named(*names: str) -> set[str]:
+    """Return the names that a job has, in lower case."""
+    return {name.lower() for name in names if name}
 
 
-def _is_proven(job: Job, address: str) -> bool:
+def _is_proven(names: Naming, address: str) -> bool:
     """Return whether an address was verified that a job gives up. A change makes an address the member's by a link."""
-    is_old = address == str(job.body.get("old_email", "")).lower()
-    return bool(job.body.get("was_verified")) if is_old else "old_email" in job.body
+    is_sign_up = bool(names.login) and not names.old_login
+    return names.was_verified if address == names.old_email.lower() else not is_sign_up
 
 
-def _reserved_until(db: Database, job: Job, is_proven: bool) -> int:
+def _reserved_until(db: Database, job: Job[Naming | AccountDeletion], is_proven: bool) -> int:
     """Return until when a name stays reserved that was given up with a job, in seconds since 1970.
 
     An address that nobody verified may be a stranger's. It stays reserved only as long as without the job: for
@@ -116,7 +116,7 @@ def _reserved_until(db: Database, job: Job, is_proven: bool) -> int:
     days = db.settings.login_release_days
     if is_proven or not days:
         return (made_at(job.id) // 1000 + days * keys.DAY) if days else 0
-    return unverified_until(db, int(str(job.body["member"])))
+    return unverified_until(db, job.body.member)
 
 
 def unverified_until(db: Database, member: int) -> int:
@@ -157,21 +157,21 @@ async def former_logins(db: Database, member: int) -> set[str]:
     return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
 
 
-async def give_up_all(db: Database, job: Job) -> None:
+async def give_up_all(db: Database, job: Job[AccountDeletion]) -> None:
     """Release every name of a member with the job of the deletion of their account.
 
     Login, verified address and former logins stay reserved as long as after a change. An address that waited to be
     verified is free. Three round trips.
     """
-    member = int(str(job.body["member"]))
+    member = job.body.member
     former = await db.one("ZRANGE", keys.former_logins(member), 0, -1, "WITHSCORES")
     life = db.settings.login_release_days * keys.DAY
     names = {keys.login(name): int(when) + life for name, when in zip(former[::2], former[1::2], strict=True)}
-    names[keys.login(str(job.body["login"]).lower())] = _reserved_until(db, job, is_proven=True)
-    if pending := str(job.body.get("pending_email", "")).lower():
+    names[keys.login(job.body.login.lower())] = _reserved_until(db, job, is_proven=True)
+    if pending := job.body.pending_email.lower():
         names[keys.email(pending)] = 0
-    if address := str(job.body.get("email", "")).lower():
-        names[keys.email(address)] = _reserved_until(db, job, bool(job.body.get("was_verified")))
+    if address := job.body.email.lower():
+        names[keys.email(address)] = _reserved_until(db, job, job.body.was_verified)
     await _give_up(db, member, names)
 
 

@@ -15,7 +15,7 @@ from store.mail.letters import Link
 from store.mail.tokens import sign_up_mail
 from store.moderation.records import Acting, Outranked
 from store.pictures.images import ImageRefused, Wanted, image_prefix, write_profile
-from store.records.jobs import Job, read_job
+from store.records.jobs import AccountDeletion, ActLogging, Job, Naming, ObjectRemoval, PrivacyChange, read_job
 from store.records.lists import read_pairs
 from store.records.members import User
 from store.secret import Secret
@@ -41,8 +41,8 @@ async def create(
     """
     names = {"login": login, "name": name, "email": email}
     new = create_command(member, **names, password=password, role=role, is_verified=is_verified, link=link)
-    (job,) = await db.ask(new)
-    return Job(int(job), "names", {"member": str(member), "login": login, "email": email}) if job else None
+    (reply,) = await db.ask(new)
+    return read_job(Naming, *reply) if reply else None
 
 
 def create_command(
@@ -56,7 +56,7 @@ def create_command(
     is_verified: bool = False,
     link: Link | None = None,
 ) -> Command:
-    """Return the command that creates a member; its reply is the job's id. `password` is a hash."""
+    """Return the command that creates a member; its reply has the job's id and body. `password` is a hash."""
     p = partition(member)
     return script(
         "create_member",
@@ -90,14 +90,13 @@ async def update(
     replaced pictures, None without either. Raises ImageRefused for a picture that cannot be attached.
     """
     p = partition(member)
-    body = {"member": str(member), **names} if names else {}
     changes = [*(profile or {}).items(), *(credentials or {}).items()]
     outcome, *job = await db.call(
         "update_member",
         **keys.committing(p),
         **keys.of(member, keys.user, keys.credentials, keys.former_logins, keys.images),
         uploads=keys.uploads(p),
-        names=json.dumps(body) if body else "",
+        names=json.dumps(dict(names)) if names else "",
         release_seconds=db.settings.login_release_days * keys.DAY,
         profile_count=len(profile or {}),
         member=member,
@@ -107,12 +106,15 @@ async def update(
     )
     if outcome == "image":
         raise ImageRefused(*job)
-    return read_job(job[1], job[0], job[2]) if job else None
+    if not job:
+        return None
+    kind, *committed = job
+    return read_job(Naming, *committed) if kind == Naming.kind else read_job(ObjectRemoval, *committed)
 
 
 async def set_account_state(
     db: Database, member: int, what: str, *, holds: bool, acting: Acting | None = None
-) -> Job | None:
+) -> Job[PrivacyChange] | None:
     """Make a member private or suspended, or end that; returns the job that moves their published posts.
 
     `what` is `UserField.PRIVATE` or `UserField.SUSPENDED`. Suspension ends every session. Returns None when nothing
@@ -133,7 +135,7 @@ async def set_account_state(
         raise Outranked
     job, body, ended = reply
     await announce(db, member, ended)
-    return read_job(job, "privacy_change", body)
+    return read_job(PrivacyChange, job, body)
 
 
 async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job | None:
@@ -151,7 +153,7 @@ async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job
     )
     if outcome == "denied":
         raise Outranked
-    return read_job(job[0], "act", job[1]) if job else None
+    return read_job(ActLogging, *job) if job else None
 
 
 async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
@@ -175,7 +177,7 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
         return None
     job, body, ended = reply
     await announce(db, member, ended)
-    return read_job(job, "delete_account", body)
+    return read_job(AccountDeletion, job, body)
 
 
 async def forget(db: Database, member: int) -> None:

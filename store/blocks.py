@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.other_side import NOTHING, There, with_other_side
-from store.records.jobs import Job, read_job
+from store.records.jobs import Blocking, Job, Muting, Unblocking, Unmuting, read_job
 from store.records.lists import read_entries
 from store.records.members import Relationship
 from store.refusals import Refusal, refused_members
@@ -26,7 +26,7 @@ async def block(db: Database, member: int, others: Sequence[int], there: There =
     """
     return await _change(
         db,
-        "block",
+        Blocking,
         member,
         others,
         **_ending(member, others, there),
@@ -42,7 +42,7 @@ async def unblock(db: Database, member: int, others: Sequence[int], there: There
 
     Follows that the others made before they knew of the block end, too. `there` are those.
     """
-    return await _change(db, "unblock", member, others, **_ending(member, others, there))
+    return await _change(db, Unblocking, member, others, **_ending(member, others, there))
 
 
 def _ending(member: int, others: Sequence[int], there: There) -> dict[str, Any]:
@@ -57,35 +57,42 @@ def _ending(member: int, others: Sequence[int], there: There) -> dict[str, Any]:
 
 async def mute(db: Database, member: int, others: Sequence[int]) -> Changed:
     """Mute members."""
-    return await _mute(db, "mute", member, others)
+    return await _mute(db, Muting, member, others)
 
 
 async def unmute(db: Database, member: int, others: Sequence[int]) -> Changed:
     """End mutes."""
-    return await _mute(db, "unmute", member, others)
+    return await _mute(db, Unmuting, member, others)
 
 
-async def _mute(db: Database, kind: str, member: int, others: Sequence[int]) -> Changed:
+async def _mute(db: Database, kind: type[Muting], member: int, others: Sequence[int]) -> Changed:
     parameters = {
         "muted": keys.muted(member),
         "max_muted": db.settings.max_blocked,
-        "kind": kind,
+        "kind": kind.kind,
         "mailboxes": mailboxes(db, partition(member)),
         "others": others,
     }
     return await _change(db, kind, member, others, **parameters)
 
 
-async def _change(db: Database, kind: str, member: int, others: Sequence[int], /, **parameters: Any) -> Changed:
+async def _change(
+    db: Database,
+    kind: type[Blocking | Unblocking | Muting],
+    member: int,
+    others: Sequence[int],
+    /,
+    **parameters: Any,
+) -> Changed:
     """Run the script of a change. It has the name of the job that it commits; one script mutes and unmutes."""
     job, body, *answers = await db.call(
-        "mute" if kind == "unmute" else kind,
+        Muting.kind if kind is Unmuting else kind.kind,
         **keys.committing(partition(member)),
         user=keys.user(member),
         member=member,
         **parameters,
     )
-    return read_job(job, kind, body) if job else None, refused_members(others, answers)
+    return read_job(kind, job, body) if job else None, refused_members(others, answers)
 
 
 async def apply_to_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool) -> None:

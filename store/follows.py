@@ -6,20 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal, cast
+from typing import Literal
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.limits.writes import Limit, script_parameters
 from store.other_side import NOTHING, There, with_other_side
-from store.records.jobs import Job, read_job
+from store.records.jobs import Approval, Edges, FollowerRemoval, Following, Job, Rejection, Unfollowing, read_job
 from store.records.lists import Entry, read_entries
 from store.refusals import Refusal, refused_members
 from store.scripts.mailboxes import mailboxes
 
 Unfollowable = Literal[Refusal.GONE, Refusal.BLOCKED, Refusal.FULL, Refusal.HOUR]
-Edges = list[tuple[int, int]]  # other member, edge
 
 
 async def follow(
@@ -37,7 +36,7 @@ async def follow(
     ordered = sorted(members, key=lambda member: member not in asks)
     command = follow_command(db, follower, ordered, len(set(asks) & set(members)), limit, there)
     ((job, body, *answers),) = await db.ask(command)
-    return read_job(job, "follow", body) if job else None, refused_members(ordered, answers)
+    return read_job(Following, job, body) if job else None, refused_members(ordered, answers)
 
 
 def follow_command(
@@ -78,37 +77,39 @@ async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job |
         mailboxes=mailboxes(db, p),
         others=members,
     )
-    return read_job(reply[0], "unfollow", reply[1]) if reply else None
+    return read_job(Unfollowing, *reply) if reply else None
 
 
 async def remove_followers(db: Database, member: int, followers: Sequence[int], there: There = NOTHING) -> Job | None:
     """End others' follows of a member on the member's side; returns the job, None when nothing changed."""
-    return await _end(db, member, followers, there, "remove_followers")
+    return await _end(db, member, followers, there, FollowerRemoval)
 
 
 async def reject(db: Database, member: int, followers: Sequence[int], there: There = NOTHING) -> Job | None:
     """End requests to follow a member on the member's side; returns the job, None when nothing changed."""
-    return await _end(db, member, followers, there, "reject")
+    return await _end(db, member, followers, there, Rejection)
 
 
-async def _end(db: Database, member: int, followers: Sequence[int], there: There, kind: str) -> Job | None:
+async def _end(
+    db: Database, member: int, followers: Sequence[int], there: There, kind: type[FollowerRemoval | Rejection]
+) -> Job | None:
     p = partition(member)
     reply = await db.call(
         "remove_followers",
         **keys.committing(p),
         **keys.of(member, keys.user, keys.followers, keys.requests),
         member=member,
-        kind=kind,
+        kind=kind.kind,
         tombstone_prefix=keys.unfollowed_prefix(member),
         ttl=keys.DAY,
         big_author_threshold=db.settings.big_author,
         mailboxes=mailboxes(db, p),
         others=with_other_side(followers, there),
     )
-    return read_job(reply[0], kind, reply[1]) if reply else None
+    return read_job(kind, *reply) if reply else None
 
 
-async def approve(db: Database, member: int, followers: Sequence[int], there: There = NOTHING) -> Job | None:
+async def approve(db: Database, member: int, followers: Sequence[int], there: There = NOTHING) -> Job[Approval] | None:
     """Approve requests to follow a member on the member's side; returns the job, None when none of them had asked."""
     p = partition(member)
     reply = await db.call(
@@ -121,7 +122,7 @@ async def approve(db: Database, member: int, followers: Sequence[int], there: Th
         mailboxes=mailboxes(db, p),
         others=with_other_side(followers, there),
     )
-    return read_job(reply[0], "approve", reply[1]) if reply else None
+    return read_job(Approval, *reply) if reply else None
 
 
 async def accept(db: Database, member: int, edges: Edges) -> list[bool]:
@@ -182,11 +183,6 @@ def _at_follower(db: Database, step: str, follower: int, member: int, edge: int,
         follower=follower,
         mailboxes="" if quietly else mailboxes(db, partition(follower)),
     )
-
-
-def read_edges(job: Job, name: str = "edges") -> Edges:
-    """Return the edges under one name in a job's body."""
-    return [(int(other), int(edge)) for other, edge in cast("list[tuple[str, str]]", job.body.get(name) or [])]
 
 
 def requested_command(member: int, others: Sequence[int]) -> Command:

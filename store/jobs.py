@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
-from datetime import UTC, datetime
 
 import structlog
 from redis.exceptions import RedisError, ResponseError
@@ -14,7 +13,7 @@ from store import keys
 from store.client.database import Command, Database, Unavailable, script
 from store.client.repeating import repeatable
 from store.ids import PARTITIONS, instant, partition
-from store.records.jobs import Job, read_job
+from store.records.jobs import DeadJob, Job, read_any_job
 from store.records.lists import read_pairs
 
 GROUP, CONSUMER = "workers", "perch"
@@ -47,10 +46,10 @@ async def renew_all(db: Database, jobs: Sequence[Job]) -> None:
     await db.ask(*(("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, *some, "JUSTID") for p, some in entries.items()))
 
 
-def finish(job: Job) -> Command:
-    """Return the command that finishes a job."""
-    p = partition(job.id)
-    return script("finish_job", jobs=keys.jobs(p), progress=keys.progress(p), dead_jobs=keys.dead_jobs(p), job=job.id)
+def finish(job: int) -> Command:
+    """Return the command that finishes a job, given its id."""
+    p = partition(job)
+    return script("finish_job", jobs=keys.jobs(p), progress=keys.progress(p), dead_jobs=keys.dead_jobs(p), job=job)
 
 
 async def hand_over(db: Database, job: Job) -> None:
@@ -190,13 +189,13 @@ async def waiting(db: Database, p: int) -> AsyncIterator[list[Job]]:
         last = f"({found[-1][0]}"
 
 
-async def dead(db: Database, p: int) -> list[tuple[Job, datetime]]:
-    """Return the dead jobs of a partition and when each was set aside, longest dead first."""
+async def dead(db: Database, p: int) -> list[DeadJob]:
+    """Return the dead jobs of a partition, longest dead first."""
     found = await db.one("ZRANGE", keys.dead_jobs(p), 0, -1, "WITHSCORES")
     entries = await db.ask(*(("XRANGE", keys.jobs(p), f"{job}-0", f"{job}-0") for job in found[::2]))
     return [
-        (_read(*entry[0]), datetime.fromtimestamp(int(since) / 1000, UTC))
-        for entry, since in zip(entries, found[1::2], strict=True)
+        DeadJob.read(int(job), read_pairs(entry[0][1]), int(since))
+        for job, entry, since in zip(found[::2], entries, found[1::2], strict=True)
         if entry  # otherwise a delete has removed it in between
     ]
 
@@ -239,10 +238,10 @@ async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:
         if deliveries > db.settings.job_attempts:
             await bury(db, job.id)
         else:
-            alive.append(Job(job.id, job.kind, job.body, cursor or "", job.trace))
+            alive.append(Job(job.id, job.body, cursor or "", job.trace))
     return alive
 
 
 def _read(entry: str, pairs: Sequence[str]) -> Job:
     fields = read_pairs(pairs)
-    return read_job(entry.partition("-")[0], fields["kind"], fields["body"], trace=fields.get("trace", ""))
+    return read_any_job(fields["kind"], entry.partition("-")[0], fields["body"], fields.get("trace", ""))

@@ -10,7 +10,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.limits.writes import Exceeded, Limit, count_commands, read_exceeded
-from store.records.jobs import Job, read_job
+from store.records.jobs import CommentDeletion, CommentMentions, Job, read_job
 from store.records.lists import read_pairs
 from store.records.posts import Comment
 from store.scripts.mailboxes import mailboxes
@@ -124,7 +124,7 @@ async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, J
     exceeded = limit and (limit.exceeded or read_exceeded(limit, counted))
     if exceeded and outcome in {"new", "refused"}:
         outcome = exceeded.value
-    job = read_job(rest[0], "mentions", rest[1]) if len(rest) > 1 else None
+    job = read_job(CommentMentions, *rest) if len(rest) > 1 else None
     return outcome, int(rest[0]) if rest else 0, job
 
 
@@ -153,13 +153,15 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     )
 
 
-async def delete_comment(db: Database, comment: int, post: int, act: str = "") -> tuple[bool, Job | None]:
+async def delete_comment(
+    db: Database, comment: int, post: int, act: str = ""
+) -> tuple[bool, Job[CommentDeletion] | None]:
     """Delete a comment; returns False when it is gone, and the job that takes back its mentions, None without any.
 
     With a moderator's act, there is always a job, which logs it.
     """
     (reply,) = await db.ask(delete_command(db, comment, post, act))
-    return reply is not None, read_job(reply[0], "unmention", reply[1]) if reply else None
+    return reply is not None, read_job(CommentDeletion, *reply) if reply else None
 
 
 def delete_command(db: Database, comment: int, post: int, act: str = "") -> Command:

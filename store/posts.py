@@ -13,7 +13,7 @@ from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting, Outranked
 from store.pictures.images import ImageRefused, Wanted, image_prefix, write_wanted
-from store.records.jobs import Job, read_job
+from store.records.jobs import Job, PostDeletion, PostDelivery, PostHiding, PostUnhiding, read_job
 from store.records.lists import Source, read_pairs
 from store.records.posts import Location, Post, read_post, write_hashtags
 from store.scripts.mailboxes import mailboxes
@@ -44,7 +44,7 @@ class Draft:
     images: tuple[Wanted, ...] = ()
 
 
-async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
+async def create(db: Database, draft: Draft) -> tuple[str, int, Job[PostDelivery] | None]:
     """Commit a post; returns the outcome, the post's id and its job.
 
     The outcome is `new`, `again` for a retry or a second plain repost, `conflict`, or the value of an `Exceeded`. Only
@@ -56,7 +56,7 @@ async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
         raise ImageRefused(*rest)
     if not rest:
         return outcome, 0, None
-    return outcome, int(rest[0]), read_job(rest[0], "post", rest[1]) if outcome == "new" else None
+    return outcome, int(rest[0]), read_job(PostDelivery, *rest) if outcome == "new" else None
 
 
 def create_command(db: Database, draft: Draft, source: str = "") -> Command:
@@ -100,14 +100,14 @@ def _content(draft: Draft) -> dict[str, int | str]:
     }
 
 
-async def delete(db: Database, post: int, author: int, acting: Acting | None = None) -> Job | None:
+async def delete(db: Database, post: int, author: int, acting: Acting | None = None) -> Job[PostDeletion] | None:
     """Delete an author's post; returns the job for that everywhere, None when it is gone. The job logs an act.
 
     Raises Outranked for an equal or superior of who acts.
     """
     if (reply := (await db.ask(delete_command(db, post, author, acting)))[0]) == []:
         raise Outranked
-    return read_job(reply[0], "delete", reply[1]) if reply else None
+    return read_job(PostDeletion, *reply) if reply else None
 
 
 def delete_command(db: Database, post: int, author: int, acting: Acting | None = None) -> Command:
@@ -215,9 +215,9 @@ def read_reposts(reply: Sequence[Any]) -> tuple[Source, ...]:
     return tuple(Source(int(repost), int(author)) for author, repost in pairs)
 
 
-async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job | None]:
+async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job[PostHiding] | None]:
     """Hide a status or quote, or show it again; returns whether it exists, and the job, None without a change."""
-    p, kind = partition(post), "hide" if hidden else "unhide"
+    p, kind = partition(post), PostHiding if hidden else PostUnhiding
     reply = await db.call(
         "hide_post",
         **keys.committing(p),
@@ -225,11 +225,11 @@ async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[b
         **keys.of(author, keys.user, keys.profile, keys.hidden),
         post=post,
         author=author,
-        kind=kind,
+        kind=kind.kind,
         channel=db.channel(keys.activity(post)),
         image_prefix=image_prefix(p),
     )
-    return reply is not None, read_job(reply[0], kind, reply[1]) if reply else None
+    return reply is not None, read_job(kind, *reply) if reply else None
 
 
 def reposted_command(member: int, originals: Sequence[int]) -> Command:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
-from typing import cast
 
 from resolvers.jobs import conversations, name_index, pictures
 from store import (
@@ -24,7 +23,7 @@ from store.client.database import Database
 from store.conversations import entries
 from store.groups import indexes, membership
 from store.mail import outbox
-from store.records.jobs import Job
+from store.records.jobs import AccountDeletion, Job
 
 EDGES_BATCH = 100  # Follows ended per step. Each costs a look through a home.
 POSTS_BATCH = 100  # Posts looked up at a time. Each is deleted by itself.
@@ -36,7 +35,7 @@ AGAIN = "again"  # Cursor of the second pass.
 Step = tuple[Job | None, int]  # A committed job to be done before the next step, and the step's cost in followers.
 
 
-async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
+async def steps(db: Database, job: Job[AccountDeletion]) -> AsyncGenerator[Step, None]:
     """Remove everything a deleted member has left, a step at a time. Each pass can be interrupted and repeated.
 
     Follows go before posts, so that a deleted post has no followers to notify. Nothing new can be added to the
@@ -45,7 +44,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     until the second pass. It begins when all requests that were under way have ended, and goes through the indexes
     again.
     """
-    member = int(cast("str", job.body["member"]))
+    member = job.body.member
     await account_names.give_up_all(db, job)
     await name_index.index(db, [member])
     for part in (_follows, _posts, _groups):
@@ -62,7 +61,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     while cost := await favourites.take_back(db, member, INDEX_BATCH):
         yield None, cost
     await big_authors.unmark(db, member, job.id)
-    await pictures.removed(db, job)
+    await pictures.remove(db, job.body.objects)
     if job.cursor == AGAIN:
         await accounts.forget(db, member)
         await entries.forget(db, member)

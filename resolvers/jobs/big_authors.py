@@ -7,18 +7,18 @@ that is not pushed. They stop after the newest of those posts has been pushed.
 from __future__ import annotations
 
 from resolvers.homes import merge
-from resolvers.jobs.step import Budget, Outcome, text, to_followers
+from resolvers.jobs.step import Budget, Outcome, to_followers
 from store import big_authors, posts
 from store.client.database import Database
 from store.homes import fanout
 from store.homes.fanout import Delivery
-from store.records.jobs import Job
+from store.records.jobs import AuthorDemotion, AuthorPromotion, Job
 from store.records.lists import Entry
 
 
-async def grow(db: Database, job: Job, _: Budget) -> Outcome:
+async def grow(db: Database, job: Job[AuthorPromotion], _: Budget) -> Outcome:
     """Promote an author: readers pull their posts, then fan-out stops pushing them."""
-    member = int(text(job, "member"))
+    member = job.body.member
     await big_authors.mark(db, member, job.id)
     if not await big_authors.finish(db, member, f"growing:{job.id}", big=True) and not await big_authors.is_big(
         db, member
@@ -27,9 +27,9 @@ async def grow(db: Database, job: Job, _: Budget) -> Outcome:
     return Outcome.DONE
 
 
-async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
+async def shrink(db: Database, job: Job[AuthorDemotion], budget: Budget) -> Outcome:
     """Demote an author: push their newest posts to all followers, then readers stop pulling."""
-    member, state = int(text(job, "member")), f"shrinking:{job.id}"
+    member, state = job.body.member, f"shrinking:{job.id}"
 
     async def push(batch: list[Entry]) -> None:
         deliveries = await merge.published(db, member, above=0, trimmed=True)

@@ -6,26 +6,25 @@ applied, nor how often.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
 from weakref import WeakKeyDictionary
 
 from resolvers.jobs import pictures
 from resolvers.jobs.coalescing import Coalescing
-from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import jobs
+from resolvers.jobs.step import Budget, Outcome, Part, in_parts, run_part
 from store.client.database import Database
 from store.conversations import entries, messages
 from store.conversations.records import Conversation, Participant, State
-from store.records.jobs import Job
+from store.records.jobs import ConversationChange, Departure, Job
 from store.records.lists import read_pairs
 
 _RUNS: WeakKeyDictionary[Database, Coalescing] = WeakKeyDictionary()
 
 
-async def deliver(db: Database, job: Job, budget: Budget) -> Outcome:
+async def deliver(db: Database, job: Job[ConversationChange], budget: Budget) -> Outcome:
     """Apply a new or deleted message for all participants."""
-    await update(db, int(text(job, "conversation")), budget)
-    await pictures.end_messaged(db, int(str(job.body.get("message") or 0)), str(job.body.get("images") or ""))
+    await update(db, job.body.conversation, budget)
+    await pictures.end_messaged(db, job.body.message, job.body.images)
     return Outcome.DONE
 
 
@@ -43,25 +42,24 @@ async def update(db: Database, conversation: int, budget: Budget) -> None:
     await _RUNS.setdefault(db, Coalescing()).run(conversation, apply)
 
 
-async def leave(db: Database, job: Job, budget: Budget) -> Outcome:
+async def leave(db: Database, job: Job[Departure], budget: Budget) -> Outcome:
     """Remove the entry of a participant who has left, and the messages of a conversation that has ended."""
-    conversation = int(text(job, "conversation"))
+    conversation = job.body.conversation
     state = await messages.state(db, conversation)
     if state is None:
-        state = State(conversation, job.id, (Participant(int(text(job, "member")), 0),))
+        state = State(conversation, job.id, (Participant(job.body.member, 0),))
     await _apply(db, state, state.participants, budget)
-    if not job.body.get("ended"):
-        return Outcome.DONE
-    members = [int(member) for member in text(job, "ended").split()]
+    return await in_parts(db, job, budget, _clear(db, job.body)) if job.body.ended else Outcome.DONE
+
+
+async def _clear(db: Database, ended: Departure) -> AsyncGenerator[Part]:
+    """Remove the messages of a conversation that has ended."""
     while True:
-        for message, packed in await messages.oldest_pictures(db, conversation):
+        for message, packed in await messages.oldest_pictures(db, ended.conversation):
             await pictures.end_messaged(db, message, packed)
-        if await messages.clear(db, conversation, members):
-            return Outcome.DONE
-        budget.left -= messages.CLEARED_AT_ONCE
-        await jobs.checkpoint(db, job, "")
-        if budget.left <= 0:
-            return Outcome.MORE
+        if await messages.clear(db, ended.conversation, ended.ended):
+            return
+        yield "", messages.CLEARED_AT_ONCE
 
 
 async def _apply(db: Database, state: State, participants: Iterable[Participant], budget: Budget) -> None:
@@ -75,9 +73,7 @@ async def _apply(db: Database, state: State, participants: Iterable[Participant]
 
 async def leave_for(db: Database, conversation: int, member: int, budget: Budget) -> None:
     """Remove a member whose account is deleted from a conversation."""
-    job = await messages.leave(db, conversation, member)
-    if job:
-        await conclude(db, job, await leave(db, job, budget))
+    await run_part(db, await messages.leave(db, conversation, member), leave, budget)
 
 
 async def leave_all(db: Database, member: int) -> AsyncIterator[int]:
@@ -88,8 +84,10 @@ async def leave_all(db: Database, member: int) -> AsyncIterator[int]:
         yield yielded
 
 
-async def after_change(db: Database, job: Job, member: int, others: Collection[int], budget: Budget) -> bool:
-    """Apply blocks or mutes, or their ends, to the conversations that the members share; False when the budget ran out.
+async def after_change(
+    db: Database, job: Job, member: int, others: Collection[int], budget: Budget
+) -> AsyncGenerator[Part]:
+    """Apply blocks or mutes, or their ends, to the conversations that the members share.
 
     A block ends a conversation of two for both. In larger ones, the blocking member does not see the other's messages.
     The messages of a muted member count as read.
@@ -105,11 +103,8 @@ async def after_change(db: Database, job: Job, member: int, others: Collection[i
         larger = [conversation for conversation, size in found.items() if size > 2]  # noqa: PLR2004  pairs are done
         await _update_shared(db, member, set(others), larger, budget)
         if cursor == "0":
-            return True
-        if not await jobs.checkpoint(db, job, cursor):
-            return True  # another worker has finished it
-        if budget.left <= 0:
-            return False
+            return
+        yield cursor, 0
 
 
 async def show_again(db: Database, member: int, blockers: Collection[int]) -> None:

@@ -6,7 +6,9 @@ checkpoint, and finishes jobs that a crash left.
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
 
 import structlog
 
@@ -24,7 +26,7 @@ from resolvers.jobs import (
     uploads,
 )
 from resolvers.jobs.mentions import end_of_comment, notify_of_comment
-from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
+from resolvers.jobs.step import Budget, Outcome, Part, Step, conclude, in_parts
 from resolvers.loading.batcher import Batcher
 from store import account_names, jobs
 from store.client.database import CommandRefused, Database, Unavailable
@@ -32,11 +34,16 @@ from store.client.metering import METER
 from store.client.repeating import repeatable
 from store.client.tracing import Kind, part
 from store.moderation import log as moderation_log
-from store.records.jobs import Job
+from store.records import jobs as bodies
+from store.records.jobs import AccountDeletion, Body, Job, Naming, OneBody, UnreadBody, UploadProcessing
 
 FAILED = "failed"  # the outcome of a job whose steps raised an error, in metrics
 
 log = structlog.get_logger()
+
+
+class JobUnread(Exception):
+    """The job cannot be read by this version."""
 
 
 async def finish(db: Database, job: Job | None, batcher: Batcher | None = None) -> None:
@@ -55,7 +62,7 @@ async def finish(db: Database, job: Job | None, batcher: Batcher | None = None) 
             if not batcher or outcome is not Outcome.DONE:
                 await conclude(db, job, outcome)
         if batcher and outcome is Outcome.DONE:
-            batcher.ask([jobs.finish(job)])
+            batcher.ask([jobs.finish(job.id)])
     except CommandRefused:
         pass  # the worker tries again after the lease
     except Unavailable:
@@ -66,69 +73,80 @@ async def finish(db: Database, job: Job | None, batcher: Batcher | None = None) 
 
 
 async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Run a job's steps, after logging the act of a moderator that it carries; returns how far they came."""
+    """Run a job's steps, after logging the act of a moderator that it carries; returns how far they came.
+
+    Raises JobUnread.
+    """
     await db.find_out()  # steps are grouped by node
     with part(Kind.JOB, job.kind) as span:
-        if "act" in job.body:
-            await moderation_log.append_carried(db, job)
-        outcome = await STEPS[job.kind](db, job, budget)
+        if isinstance(job.body, UnreadBody):
+            raise JobUnread(job.body.reason)
+        if job.body.act:
+            await moderation_log.append_carried(db, job.id, job.body.act)
+        outcome = await STEPS[type(job.body)](db, job, budget)
         if span is not None:
             span.facts = {"job": job.id, "outcome": outcome.value}
     METER.jobs[job.kind, outcome.value] += 1
     return outcome
 
 
-async def _names(db: Database, job: Job, _: Budget) -> Outcome:
+async def _names(db: Database, job: Job[Naming], _: Budget) -> Outcome:
     await account_names.apply_names(db, job)
-    await name_index.index(db, [int(text(job, "member"))])
-    await pictures.removed(db, job)
+    await name_index.index(db, [job.body.member])
+    await pictures.remove(db, job.body.objects)
     return Outcome.DONE
 
 
-async def _delete_account(db: Database, job: Job, budget: Budget) -> Outcome:
-    async with contextlib.aclosing(account_removal.steps(db, job)) as steps:
-        async for part, cost in steps:
-            if part:
-                await conclude(db, part, await perform(db, part, budget))
-            budget.left -= cost
-            if not await jobs.checkpoint(db, job, job.cursor):
-                return Outcome.DONE  # another worker has finished it
-            if budget.left <= 0:
-                return Outcome.MORE
-    return Outcome.DONE if job.cursor == account_removal.AGAIN else Outcome.LATER
+async def _delete_account(db: Database, job: Job[AccountDeletion], budget: Budget) -> Outcome:
+    async def parts() -> AsyncGenerator[Part]:
+        async with aclosing(account_removal.steps(db, job)) as steps:
+            async for committed, cost in steps:
+                if committed:
+                    await conclude(db, committed, await perform(db, committed, budget))
+                yield job.cursor, cost
+
+    outcome = await in_parts(db, job, budget, parts())
+    is_first_pass = job.cursor != account_removal.AGAIN
+    return Outcome.LATER if outcome is Outcome.DONE and is_first_pass else outcome
 
 
-STEPS: dict[str, Steps] = {
-    "names": _names,
-    "index": name_index.move,
-    "post": posts.post,
-    "delete": posts.delete,
-    "hide": posts.hide,
-    "unhide": posts.hide,
-    "mentions": notify_of_comment,
-    "unmention": end_of_comment,
-    "follow": relationships.follow,
-    "approve": relationships.approve,
-    "reject": relationships.reject,
-    "unfollow": relationships.unfollow,
-    "remove_followers": relationships.remove_followers,
-    "block": relationships.block,
-    "unblock": relationships.unblock,
-    "mute": relationships.mute,
-    "unmute": relationships.mute,
-    "privacy_change": privacy.apply,
-    "grow": big_authors.grow,
-    "shrink": big_authors.shrink,
-    "group_members": groups.settle,
-    "delete_group": groups.delete,
-    "conversation": conversations.deliver,
-    "leave": conversations.leave,
-    "resolve": moderation.resolve,
-    "act": moderation.log_act,
-    "intended_act": moderation.log_intended,
-    "reservation": pictures.end_reservation,
-    "remove_objects": pictures.remove_objects,
-    "process_image": uploads.process,
-    "delete_account": _delete_account,
-}
-SLOW = {"process_image"}  # they take seconds of processor time, in a child process
+def _run(body: type[OneBody], step: Step[OneBody]) -> tuple[type[Body], Step[Any]]:
+    """Return an entry of `STEPS`. The type checker compares the body with that of the step."""
+    return body, step
+
+
+STEPS = dict(
+    (
+        _run(Naming, _names),
+        _run(bodies.NameIndexing, name_index.move),
+        _run(AccountDeletion, _delete_account),
+        _run(bodies.PrivacyChange, privacy.apply),
+        _run(bodies.AuthorPromotion, big_authors.grow),
+        _run(bodies.AuthorDemotion, big_authors.shrink),
+        _run(bodies.PostDelivery, posts.post),
+        _run(bodies.PostDeletion, posts.delete),
+        _run(bodies.PostHiding, posts.hide),
+        _run(bodies.PostUnhiding, posts.hide),
+        _run(bodies.CommentMentions, notify_of_comment),
+        _run(bodies.CommentDeletion, end_of_comment),
+        _run(bodies.Following, relationships.follow),
+        _run(bodies.Approval, relationships.approve),
+        _run(bodies.Rejection, relationships.reject),
+        _run(bodies.Unfollowing, relationships.unfollow),
+        _run(bodies.FollowerRemoval, relationships.remove_followers),
+        _run(bodies.Blocking, relationships.block),
+        _run(bodies.Unblocking, relationships.unblock),
+        _run(bodies.Muting, relationships.mute),
+        _run(bodies.Unmuting, relationships.mute),
+        _run(bodies.GroupSettling, groups.settle),
+        _run(bodies.GroupDeletion, groups.delete),
+        _run(bodies.ConversationChange, conversations.deliver),
+        _run(bodies.Departure, conversations.leave),
+        _run(bodies.Resolution, moderation.resolve),
+        _run(bodies.ActLogging, moderation.log_act),
+        _run(bodies.IntendedAct, moderation.log_intended),
+        _run(bodies.PictureReservation, pictures.end_reservation),
+        _run(bodies.ObjectRemoval, pictures.remove_objects),
+        _run(UploadProcessing, uploads.process),
+    )
+)

@@ -6,15 +6,21 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeGuard
 
 from store import jobs
 from store.client.background import BACKGROUND
 from store.client.database import Database, Unavailable
 from store.client.tasks import stop
 from store.pictures import processing_time, uploads
-from store.records.jobs import Job
+from store.records.jobs import Job, UploadProcessing
 
 RENEWALS = 3  # of a lease, in the time that it takes to run out
+
+
+def is_slow(job: Job) -> TypeGuard[Job[UploadProcessing]]:
+    """Return whether a job takes seconds of processor time, in a child process."""
+    return isinstance(job.body, UploadProcessing)
 
 
 class Lane:
@@ -33,7 +39,7 @@ class Lane:
         self._running: set[asyncio.Task[None]] = set()
         self._renewing: asyncio.Task[None] | None = None
 
-    async def add(self, taken: Sequence[Job]) -> None:
+    async def add(self, taken: Sequence[Job[UploadProcessing]]) -> None:
         """Queue jobs that were just taken over, unless they are here already. One round trip.
 
         If the store does not answer, workers take them over again.
@@ -41,7 +47,7 @@ class Lane:
         if not taken:
             return
         try:
-            owners = await uploads.owners(self._db, [int(str(job.body["image"])) for job in taken])
+            owners = await uploads.owners(self._db, [job.body.image for job in taken])
         except Unavailable:
             self._db.unfinished.add(*taken)
             return

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from resolvers.jobs.step import text
 from resolvers.rules import ranking
 from store import accounts, posts, public_timelines, replies
 from store.client.database import Command, Database
-from store.records.jobs import Job
+from store.records.jobs import PostBody
 from store.records.lists import read_pairs
 from store.records.members import User
 from store.records.posts import read_hashtags, read_post
@@ -32,19 +31,16 @@ class Listed:
 Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, and the score of a public post.
 
 
-def listed(job: Job, post: int) -> Listed:
+def listed(body: PostBody, post: int) -> Listed:
     """Return the post of a job, with the lists that it can be in."""
-    quoted = (int(text(job, "original")), int(text(job, "original_author"))) if text(job, "original") else None
-    author, hashtags = int(text(job, "author")), read_hashtags(text(job, "hashtags"))
-    return Listed(post, author, hashtags, quoted, reply_of(job, post), bool(job.body.get("group")))
+    quoted = (body.original, body.original_author) if body.original else None
+    hashtags = read_hashtags(body.hashtags)
+    return Listed(post, body.author, hashtags, quoted, reply_of(body, post), bool(body.group))
 
 
-def reply_of(job: Job, post: int) -> Reply | None:
+def reply_of(body: PostBody, post: int) -> Reply | None:
     """Return a post as a reply, with its parent and root; None when it answers no post."""
-    if not job.body.get("reply_to"):
-        return None
-    author, parent, whose = (int(text(job, field)) for field in ("author", "reply_to", "reply_to_author"))
-    return Reply(post, author, parent, whose, int(text(job, "root")))
+    return Reply(post, body.author, body.reply_to, body.reply_to_author, body.root) if body.reply_to else None
 
 
 async def update(

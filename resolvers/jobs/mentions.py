@@ -4,45 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resolvers.jobs.step import Budget, Outcome, text
+from resolvers.jobs.step import Budget, Outcome
 from store import accounts, likes_and_comments, notifications, posts
 from store.client.database import Database
 from store.groups import membership
 from store.notifications import MentionSource
-from store.records.jobs import Job
+from store.records.jobs import CommentDeletion, CommentMentions, Job, PostDeletion, PostDelivery
 from store.records.posts import Comment
 
 
-async def notify_of_post(db: Database, job: Job, post: int) -> None:
+async def notify_of_post(db: Database, body: PostDelivery, post: int) -> None:
     """Notify the members whom a new post mentions."""
-    if members := await _readers(db, _members(job), job.body.get("group")):
-        author = int(text(job, "author"))
-        await notifications.mention(db, MentionSource(author, post, private=await _private(db, author)), members)
+    if members := await _readers(db, body.mentions, body.group):
+        source = MentionSource(body.author, post, private=await _private(db, body.author))
+        await notifications.mention(db, source, members)
 
 
-async def end_of_post(db: Database, job: Job, post: int) -> None:
+async def end_of_post(db: Database, body: PostDeletion) -> None:
     """Withdraw the notifications of a deleted post's mentions."""
-    await notifications.unmention(db, MentionSource(int(text(job, "author")), post), _members(job))
+    await notifications.unmention(db, MentionSource(body.author, body.post), set(body.mentions))
 
 
-async def notify_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
+async def notify_of_comment(db: Database, job: Job[CommentMentions], _: Budget) -> Outcome:
     """Notify the members whom a new comment mentions."""
-    comment = _comment(job)
+    comment = job.body
     below = await posts.post(db, comment.post)
     if below:
         private = await _private(db, below.author)
-        members = await _readers(db, _members(job), below.group)
+        members = await _readers(db, comment.mentions, below.group)
         await notifications.mention(db, MentionSource(comment.author, comment.post, comment.comment, private), members)
     if not await likes_and_comments.comment_exists(db, comment.comment, comment.post):
         # The comment was deleted before or during the notification, so its own withdrawal may have run too early.
-        await notifications.unmention(db, comment, _members(job))
+        await _withdraw(db, comment)
     return Outcome.DONE
 
 
-async def end_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
+async def end_of_comment(db: Database, job: Job[CommentDeletion], _: Budget) -> Outcome:
     """Withdraw the notifications of a deleted comment's mentions."""
-    await notifications.unmention(db, _comment(job), _members(job))
+    await _withdraw(db, job.body)
     return Outcome.DONE
+
+
+async def _withdraw(db: Database, body: CommentMentions) -> None:
+    await notifications.unmention(db, MentionSource(body.author, body.post, body.comment), set(body.mentions))
 
 
 async def end_of_comments(db: Database, comments: Iterable[Comment]) -> None:
@@ -53,17 +57,9 @@ async def end_of_comments(db: Database, comments: Iterable[Comment]) -> None:
             await notifications.unmention(db, named, set(comment.mentioned))
 
 
-async def _readers(db: Database, members: set[int], group: object) -> set[int]:
+async def _readers(db: Database, mentioned: Iterable[int], group: int | None) -> set[int]:
     """Return those of some members who see what is in a group; all of them without one."""
-    return await membership.readers(db, int(str(group)), members) if group else members
-
-
-def _members(job: Job) -> set[int]:
-    return {int(member) for member in str(job.body.get("mentions", "")).split()}
-
-
-def _comment(job: Job) -> MentionSource:
-    return MentionSource(int(text(job, "author")), int(text(job, "post")), int(text(job, "comment")))
+    return await membership.readers(db, group, set(mentioned)) if group else set(mentioned)
 
 
 async def _private(db: Database, author: int) -> int | None:

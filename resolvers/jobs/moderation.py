@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+
 from resolvers.jobs import conversations, groups, pictures, posts, privacy
 from resolvers.jobs.mentions import end_of_comment
-from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
-from store import accounts, jobs, likes_and_comments, promotions
+from resolvers.jobs.step import Budget, Outcome, Part, in_parts, run_part
+from store import accounts, likes_and_comments, promotions
 from store import posts as stored_posts
 from store.client.database import Database
 from store.conversations import messages
@@ -13,78 +16,73 @@ from store.groups import changes
 from store.keys.fields import UserField
 from store.moderation import log, reports
 from store.moderation.records import Acting, Outranked, ReportAction, Subject
-from store.records.jobs import Job
+from store.records.jobs import ActLogging, IntendedAct, Job, Resolution
 from store.records.lists import read_pairs
 from store.records.posts import Comment
 
 
-async def resolve(db: Database, job: Job, budget: Budget) -> Outcome:
+async def resolve(db: Database, job: Job[Resolution], budget: Budget) -> Outcome:
     """Carry out a decision on a case, then notify all reporters in batches. The case expires afterwards."""
-    case, last = int(text(job, "case")), int(job.cursor or 0)
     if not job.cursor:
-        await _carry_out(db, job, budget)
-        for packed in str(job.body.get("pictures") or "").splitlines():
+        await _carry_out(db, job.body, budget)
+        for packed in job.body.pictures.splitlines():
             await pictures.drop_messaged(db, packed)
-    while found := await reports.reporters_after(db, case, last):
-        await reports.notify_reporters(db, found)
-        last = found[-1].place
-        budget.left -= len(found)
-        if not await jobs.checkpoint(db, job, str(last)):
-            return Outcome.DONE  # another worker has finished it
-        if budget.left <= 0:
-            return Outcome.MORE
+    return await in_parts(db, job, budget, _notify(db, job.body.case, int(job.cursor or 0)))
+
+
+async def _notify(db: Database, case: int, last: int) -> AsyncGenerator[Part]:
+    while reporters := await reports.reporters_after(db, case, last):
+        await reports.notify_reporters(db, reporters)
+        last = reporters[-1].place
+        yield str(last), len(reporters)
     await reports.expire(db, case)
-    return Outcome.DONE
 
 
-async def _carry_out(db: Database, job: Job, budget: Budget) -> None:
-    action, subject = ReportAction(text(job, "action")), Subject.read(text(job, "subject"))
+async def _carry_out(db: Database, decision: Resolution, budget: Budget) -> None:
+    action = ReportAction(decision.action)
     if action is ReportAction.SUSPEND_AUTHOR:
-        await _suspend(db, int(text(job, "author")), int(text(job, "rank")), budget)
+        await _suspend(db, decision.author, decision.rank, budget)
     elif action is ReportAction.DELETE_CONTENT:
-        part, steps = await _delete(db, subject)
-        if part:
-            await conclude(db, part, await steps(db, part, budget))
+        await _delete(db, Subject.read(decision.subject), budget)
 
 
 async def _suspend(db: Database, member: int, rank: int, budget: Budget) -> None:
     # Race: if the member was given a higher role after the decision, they are not suspended, although the log says so.
-    try:
-        part = await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=True, acting=Acting(rank))
-    except Outranked:
-        return
-    if part:
-        await conclude(db, part, await privacy.apply(db, part, budget))
+    with suppress(Outranked):
+        job = await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=True, acting=Acting(rank))
+        await run_part(db, job, privacy.apply, budget)
 
 
-async def _delete(db: Database, subject: Subject) -> tuple[Job | None, Steps]:
-    """Delete a subject; returns the job of that with its steps, None if it is gone."""
-    if subject.kind == "comment":
-        comment = Comment.read(subject.id, _fields(await db.one(*likes_and_comments.comment_command(subject.id))))
-        part = (await likes_and_comments.delete_comment(db, comment.id, comment.post_id))[1] if comment else None
-        return part, end_of_comment
-    if subject.kind == "message":
-        return await messages.delete(db, subject.id), conversations.deliver
-    if subject.kind == "group":
-        hiding = await changes.hide(db, subject.id, hidden=True)
-        return hiding if isinstance(hiding, Job) else None, groups.settle
-    post = await stored_posts.post(db, subject.id)
-    return await stored_posts.delete(db, post.id, post.author) if post else None, posts.delete
+async def _delete(db: Database, subject: Subject, budget: Budget) -> None:
+    """Delete a subject, unless it is gone."""
+    match subject.kind:
+        case "comment":
+            fields = _fields(await db.one(*likes_and_comments.comment_command(subject.id)))
+            if comment := Comment.read(subject.id, fields):
+                _, ended = await likes_and_comments.delete_comment(db, comment.id, comment.post_id)
+                await run_part(db, ended, end_of_comment, budget)
+        case "message":
+            await run_part(db, await messages.delete(db, subject.id), conversations.deliver, budget)
+        case "group":
+            hiding = await changes.hide(db, subject.id, hidden=True)
+            await run_part(db, hiding if isinstance(hiding, Job) else None, groups.settle, budget)
+        case _:
+            if post := await stored_posts.post(db, subject.id):
+                await run_part(db, await stored_posts.delete(db, post.id, post.author), posts.delete, budget)
 
 
 def _fields(reply: object) -> dict[str, str]:
     return reply if isinstance(reply, dict) else read_pairs(reply)  # type: ignore[arg-type]
 
 
-async def log_act(_: Database, _job: Job, _budget: Budget) -> Outcome:
+async def log_act(_: Database, _job: Job[ActLogging], _budget: Budget) -> Outcome:
     """Do nothing more: the act that a job carries is logged before its steps."""
     return Outcome.DONE
 
 
-async def log_intended(db: Database, job: Job, _: Budget) -> Outcome:
+async def log_intended(db: Database, job: Job[IntendedAct], _: Budget) -> Outcome:
     """Log the creation or end of a promotion if it has happened."""
-    found = await promotions.promotion(db, int(str(job.body["promotion"])))
-    act = job.body["intended"]
-    if found and (not job.body.get("is_end") or not found.ends):
-        await log.append_fields(db, act)  # type: ignore[arg-type]
+    promotion = await promotions.promotion(db, job.body.promotion)
+    if promotion and (not job.body.is_end or not promotion.ends):
+        await log.append_fields(db, job.body.intended)
     return Outcome.DONE

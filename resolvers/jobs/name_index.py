@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.jobs.step import Budget, Outcome, text
+from resolvers.jobs.step import Budget, Outcome
 from resolvers.operation.inputs import batches
 from resolvers.rules import names
 from store import jobs, search
 from store.client.database import Database
 from store.ids import PARTITIONS
-from store.records.jobs import Job
+from store.records.jobs import Job, NameIndexing
 
 BATCH = 500  # members indexed per round trip
 
@@ -38,9 +38,9 @@ def _state(reply: Sequence[str | None]) -> str:
     return "" if login is None else search.state(int(magnitude or 0), names.indexed(login, name or ""))
 
 
-async def move(db: Database, job: Job, _: Budget) -> Outcome:
+async def move(db: Database, job: Job[NameIndexing], _: Budget) -> Outcome:
     """Run the job of a member whose follower count has reached another magnitude."""
-    await index(db, [int(text(job, "member"))])
+    await index(db, [job.body.member])
     return Outcome.DONE
 
 
@@ -48,7 +48,7 @@ async def catch_up(db: Database) -> None:
     """Run all pending index jobs in batches, after many follows were made at once."""
     for p in range(PARTITIONS):
         async for found in jobs.waiting(db, p):
-            moves = [job for job in found if job.kind == "index"]
-            for batch in batches(dict.fromkeys(int(text(job, "member")) for job in moves), BATCH):
+            moves = {job.id: job.body.member for job in found if isinstance(job.body, NameIndexing)}
+            for batch in batches(dict.fromkeys(moves.values()), BATCH):
                 await index(db, batch)
-            await db.ask(*(jobs.finish(job) for job in moves))
+            await db.ask(*map(jobs.finish, moves))

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from resolvers.jobs.step import Budget, Outcome, text
+from resolvers.jobs.step import Budget, Outcome
 from store.client.database import Database
 from store.moderation import reports
 from store.pictures import images
-from store.records.jobs import Job
+from store.records.jobs import Job, ObjectRemoval, PictureReservation
 
 UNATTACHED_BATCH = 100  # pictures of a deleted account looked at per step
 
 
-async def remove_objects(db: Database, job: Job, _: Budget) -> Outcome:
+async def remove_objects(db: Database, job: Job[ObjectRemoval], _: Budget) -> Outcome:
     """Remove the stored objects of pictures that are gone."""
-    await removed(db, job)
+    await remove(db, job.body.objects)
     return Outcome.DONE
-
-
-async def removed(db: Database, job: Job) -> None:
-    """Remove the stored objects that a job names, if any: the last step of a deletion."""
-    await remove(db, str(job.body.get("objects") or "").split())
 
 
 async def remove(db: Database, objects: Sequence[str]) -> None:
@@ -30,17 +25,15 @@ async def remove(db: Database, objects: Sequence[str]) -> None:
         await db.media.delete(objects)
 
 
-async def end_reservation(db: Database, job: Job, _: Budget) -> Outcome:
+async def end_reservation(db: Database, job: Job[PictureReservation], _: Budget) -> Outcome:
     """Attach reserved pictures to the message that took them, or give them back.
 
     From then on, no message can take them. So a message that is under way is refused, and pictures never belong to two.
     """
-    owner, conversation = int(text(job, "owner")), int(text(job, "conversation"))
-    ids = [int(image) for image in text(job, "images").split()]
-    message = await images.settle(db, conversation, job.id)
-    await remove(db, await images.end_reservation(db, owner, job.id, ids, message))
+    message = await images.settle(db, job.body.conversation, job.id)
+    await remove(db, await images.end_reservation(db, job.body.owner, job.id, job.body.images, message))
     if message:
-        await images.forget_taken(db, conversation, job.id)
+        await images.forget_taken(db, job.body.conversation, job.id)
     return Outcome.DONE
 
 

@@ -6,18 +6,18 @@ they are shown again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
-from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import accounts, follows, jobs, kinds, posts, public_timelines, timelines
+from resolvers.jobs.step import Budget, Outcome, Part, in_parts, run_part
+from store import accounts, follows, kinds, posts, public_timelines, timelines
 from store.client.database import Database
 from store.events import log
 from store.events.log import Content
 from store.ids import CLOCK_SKEW, instant
 from store.keys.fields import UserField
-from store.records.jobs import Job
+from store.records.jobs import Job, PrivacyChange
 from store.records.lists import Published
 from store.records.posts import Post, Repost
 
@@ -25,32 +25,29 @@ REQUESTS_BATCH = 100  # requests approved per step once a member is no longer pr
 POSTS_BATCH = 100  # entries of the profile processed per step
 
 
-async def apply(db: Database, job: Job, budget: Budget) -> Outcome:
+async def apply(db: Database, job: Job[PrivacyChange], budget: Budget) -> Outcome:
     """Approve waiting requests if a member is no longer private, and update the public lists of their posts.
 
     Each step reads the account state again. So of two changes in quick succession, the later one wins.
     """
-    member = int(text(job, "member"))
+    member = job.body.member
     while waiting := await _waiting(db, member):
-        approval = await follows.approve(db, member, waiting)
-        if approval:
-            await conclude(db, approval, await relationships.approve(db, approval, budget))
-    if not job.cursor and text(job, "what") == UserField.SUSPENDED:
+        await run_part(db, await follows.approve(db, member, waiting), relationships.approve, budget)
+    if not job.cursor and job.body.what == UserField.SUSPENDED:
         await log.append(db, f"suspend:{job.id}", "suspend", member, member=member)
+    return await in_parts(db, job, budget, _restate(db, job))
+
+
+async def _restate(db: Database, job: Job[PrivacyChange]) -> AsyncGenerator[Part]:
     below = int(job.cursor) if job.cursor else None
-    while entries := await timelines.published(db, member, below=below, above=0, count=POSTS_BATCH):
+    while entries := await timelines.published(db, job.body.member, below=below, above=0, count=POSTS_BATCH):
         for entry in entries:
             if entry.original is None:
                 await restate(db, job, entry.id)
-        if not job.body.get("is_apart"):
-            await _announce(db, job, member, entries)
+        if not job.body.is_apart:
+            await _announce(db, job, job.body.member, entries)
         below = entries[-1].id
-        budget.left -= len(entries)
-        if not await jobs.checkpoint(db, job, str(below)):
-            return Outcome.DONE  # another worker has finished it
-        if budget.left <= 0:
-            return Outcome.MORE
-    return Outcome.DONE
+        yield str(below), len(entries)
 
 
 async def _announce(db: Database, job: Job, member: int, entries: Sequence[Published]) -> None:

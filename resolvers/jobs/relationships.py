@@ -6,19 +6,29 @@ from collections.abc import Collection, Iterable
 
 from resolvers.homes import merge
 from resolvers.jobs import conversations
-from resolvers.jobs.step import Budget, Outcome, text
+from resolvers.jobs.step import Budget, Outcome, in_parts
 from store import blocks, follows
 from store.client.database import Database
 from store.events import log
-from store.follows import Edges, read_edges
-from store.records.jobs import Job
+from store.records.jobs import (
+    Approval,
+    Blocking,
+    Edges,
+    FollowerRemoval,
+    Following,
+    Job,
+    Muting,
+    Rejection,
+    Unblocking,
+    Unfollowing,
+)
 
 FOLLOWS = 2  # reply of the followed side to a request by a member who follows by now
 
 
-async def follow(db: Database, job: Job, _: Budget) -> Outcome:
+async def follow(db: Database, job: Job[Following], _: Budget) -> Outcome:
     """Apply follows and requests on the other side, and merge the followed members' posts into the follower's home."""
-    follower, edges, asked = int(text(job, "follower")), read_edges(job), read_edges(job, "asked")
+    follower, edges, asked = job.body.follower, job.body.edges, job.body.asked
     replies = await follows.apply_to_followed(db, follower, edges, "add")
     replies += await follows.apply_to_followed(db, follower, asked, "ask")
     for (member, edge), reply in zip([*edges, *asked], replies, strict=True):
@@ -33,9 +43,9 @@ async def follow(db: Database, job: Job, _: Budget) -> Outcome:
     return Outcome.DONE
 
 
-async def approve(db: Database, job: Job, _: Budget) -> Outcome:
+async def approve(db: Database, job: Job[Approval], _: Budget) -> Outcome:
     """Turn approved requests into follows on the followers' side, and merge the member's posts into their homes."""
-    await _let_in(db, int(text(job, "member")), read_edges(job))
+    await _let_in(db, job.body.member, job.body.edges)
     return Outcome.DONE
 
 
@@ -57,17 +67,17 @@ async def _merge(db: Database, follower: int, edges: Edges) -> None:
         await log.append(db, f"follow:{edge}", "follow", follower, member=member)
 
 
-async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
+async def unfollow(db: Database, job: Job[Unfollowing], _: Budget) -> Outcome:
     """End follows and requests on the other side, and remove from the home what only the unfollowed members added."""
-    follower, edges = int(text(job, "member")), read_edges(job)
-    await follows.apply_to_followed(db, follower, edges + read_edges(job, "asked"), "remove")
+    follower, edges = job.body.member, job.body.edges
+    await follows.apply_to_followed(db, follower, edges + job.body.asked, "remove")
     await _unmerge(db, follower, edges)
     return Outcome.DONE
 
 
-async def remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
+async def remove_followers(db: Database, job: Job[FollowerRemoval], _: Budget) -> Outcome:
     """End the follow on the removed followers' side, and remove from their homes what only this member added."""
-    member, edges = int(text(job, "member")), read_edges(job)
+    member, edges = job.body.member, job.body.edges
     await follows.apply_to_followers(db, member, edges)
     for follower, edge in edges:
         await _unmerge(db, follower, [(member, edge)])
@@ -86,19 +96,19 @@ async def _take_out(db: Database, follower: int, members: Collection[int]) -> No
     await merge.sweep(db, follower, members)
 
 
-async def reject(db: Database, job: Job, _: Budget) -> Outcome:
+async def reject(db: Database, job: Job[Rejection], _: Budget) -> Outcome:
     """Remove rejected requests on the side of those who asked."""
-    await follows.apply_to_followers(db, int(text(job, "member")), read_edges(job, "asked"))
+    await follows.apply_to_followers(db, job.body.member, job.body.asked)
     return Outcome.DONE
 
 
-async def block(db: Database, job: Job, budget: Budget) -> Outcome:
+async def block(db: Database, job: Job[Blocking], budget: Budget) -> Outcome:
     """Apply blocks on the other members' side, and end there the follows and requests that the blocks ended."""
-    member, blocked = int(text(job, "member")), read_edges(job, "blocks")
-    followed, followers = read_edges(job, "following"), read_edges(job, "followers")
+    member, blocked = job.body.member, job.body.blocks
+    followed, followers = job.body.following, job.body.followers
     await blocks.apply_to_blocked(db, member, blocked, ended=False)
-    await follows.apply_to_followed(db, member, followed + read_edges(job, "requested"), "remove")
-    await follows.apply_to_followers(db, member, followers + read_edges(job, "requests"))
+    await follows.apply_to_followed(db, member, followed + job.body.requested, "remove")
+    await follows.apply_to_followers(db, member, followers + job.body.requests)
     await _unmerge(db, member, followed)
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
@@ -106,9 +116,9 @@ async def block(db: Database, job: Job, budget: Budget) -> Outcome:
     return await _after_change(db, job, member, blocked, budget)
 
 
-async def unblock(db: Database, job: Job, budget: Budget) -> Outcome:
+async def unblock(db: Database, job: Job[Unblocking], budget: Budget) -> Outcome:
     """Remove blocks on the other members' side. Follows that a block ended stay ended."""
-    member, unblocked, followers = int(text(job, "member")), read_edges(job), read_edges(job, "followers")
+    member, unblocked, followers = job.body.member, job.body.edges, job.body.followers
     await follows.apply_to_followers(db, member, followers)
     await blocks.apply_to_blocked(db, member, unblocked, ended=True)
     for follower, edge in followers:
@@ -119,12 +129,12 @@ async def unblock(db: Database, job: Job, budget: Budget) -> Outcome:
 
 async def _after_change(db: Database, job: Job, member: int, changed: Edges, budget: Budget) -> Outcome:
     others = [other for other, _ in changed]
-    return Outcome.DONE if await conversations.after_change(db, job, member, others, budget) else Outcome.MORE
+    return await in_parts(db, job, budget, conversations.after_change(db, job, member, others, budget))
 
 
-async def mute(db: Database, job: Job, budget: Budget) -> Outcome:
+async def mute(db: Database, job: Job[Muting], budget: Budget) -> Outcome:
     """Update the live home of a member who has muted or unmuted others, and which of their conversations are unread."""
-    member, others = int(text(job, "member")), read_edges(job)
+    member, others = job.body.member, job.body.edges
     await _log_relationships(db, job, member, others, both=False)
     return await _after_change(db, job, member, others, budget)
 

@@ -1,15 +1,15 @@
-"""A step of a job: its outcome, its budget, and batched work on all followers."""
+"""A step of a job: its outcome, its budget, and work in parts, such as on all followers."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from enum import Enum
-from typing import cast
 
 from store import follows, jobs
 from store.client.database import Database
-from store.records.jobs import Job
+from store.records.jobs import Job, OneBody
 from store.records.lists import Entry
 
 
@@ -28,7 +28,8 @@ class Budget:
     left: float
 
 
-Steps = Callable[[Database, Job, Budget], Awaitable[Outcome]]
+Step = Callable[[Database, Job[OneBody], Budget], Awaitable[Outcome]]
+Part = tuple[str, int]  # the job's cursor after a part of its work, and the cost of the part in followers
 # Acts on at most so many followers after an edge; returns how many there were, and the last one's edge.
 Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
 
@@ -36,9 +37,27 @@ Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
 async def conclude(db: Database, job: Job, outcome: Outcome) -> None:
     """Mark a job as finished, or hand it over to the worker, as its outcome says."""
     if outcome is Outcome.DONE:
-        await db.ask(jobs.finish(job))
+        await db.ask(jobs.finish(job.id))
     elif outcome is Outcome.MORE:
         await jobs.hand_over(db, job)
+
+
+async def run_part(db: Database, job: Job[OneBody] | None, step: Step[OneBody], budget: Budget) -> None:
+    """Run a job that a step of another job has committed, if it has."""
+    if job:
+        await conclude(db, job, await step(db, job, budget))
+
+
+async def in_parts(db: Database, job: Job, budget: Budget, parts: AsyncGenerator[Part]) -> Outcome:
+    """Run the parts of a job until the budget runs out, with a checkpoint after each part."""
+    async with aclosing(parts):
+        async for cursor, cost in parts:
+            budget.left -= cost
+            if not await jobs.checkpoint(db, job, cursor):
+                return Outcome.DONE  # another worker has finished it
+            if budget.left <= 0:
+                return Outcome.MORE
+    return Outcome.DONE
 
 
 async def to_followers(
@@ -72,8 +91,3 @@ async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size:
             return True  # a delete has overtaken the delivery, and retracts what was delivered
         if budget.left <= 0:
             return False
-
-
-def text(job: Job, field: str) -> str:
-    """Return a field of the job's body."""
-    return cast("str", job.body[field])

@@ -11,14 +11,14 @@ from typing import IO
 import structlog
 
 from resolvers.imaging.processing import make
-from resolvers.jobs.step import Budget, Outcome, text
+from resolvers.jobs.step import Budget, Outcome
 from resolvers.process.errors import UserErrorCode
 from store.client.database import Database
 from store.client.metering import METER
 from store.media.objects import Form, MediaMissing
 from store.pictures import processing_time, uploads
 from store.pictures.uploads import Processed, Upload
-from store.records.jobs import Job
+from store.records.jobs import Job, UploadProcessing
 from store.records.pictures import UploadPurpose, UploadState
 
 SQUARE = {UploadPurpose.AVATAR}
@@ -27,13 +27,13 @@ FORMS = (Form.LARGE, Form.SMALL)
 log = structlog.get_logger()
 
 
-async def process(db: Database, job: Job, _: Budget) -> Outcome:
+async def process(db: Database, job: Job[UploadProcessing], _: Budget) -> Outcome:
     """Make the forms of an upload. Repeating it writes the same objects again, or removes what is not needed.
 
     Names are never used twice. So what a repetition, or a worker that was slow, does after the upload is removed or
     has ended concerns only objects that nothing shows. Raises MediaUnavailable.
     """
-    upload, name = await uploads.read(db, int(text(job, "image"))), text(job, "object")
+    upload, name = await uploads.read(db, job.body.image), job.body.object
     if upload and upload.object == name and upload.state is UploadState.PROCESSING:
         await _process(db, upload)
         upload = await uploads.read(db, upload.id)

@@ -12,8 +12,8 @@ from collections.abc import Collection
 import structlog
 
 from resolvers.homes import build
-from resolvers.jobs.dispatch import FAILED, SLOW, perform
-from resolvers.jobs.lane import Lane
+from resolvers.jobs.dispatch import FAILED, perform
+from resolvers.jobs.lane import Lane, is_slow
 from resolvers.jobs.step import Budget, conclude
 from resolvers.jobs.traces import continued
 from resolvers.rules import ranking
@@ -63,8 +63,9 @@ class Worker:
         taken = await jobs.take_over(self._db, partitions)
         lost: Unavailable | None = None
         pause = min(PAUSE_SECONDS, self._db.settings.job_lease_seconds * WAITING / max(1, len(taken)))
-        await self._slow.add([job for job in taken if job.kind in SLOW])
-        quick = [job for job in taken if job.kind not in SLOW]
+        slow = [job for job in taken if is_slow(job)]
+        await self._slow.add(slow)
+        quick = [job for job in taken if not is_slow(job)]
         for done, job in enumerate(quick):
             try:
                 await BACKGROUND.give_way(pause)

@@ -12,7 +12,7 @@ from typing import Any
 from store import jobs
 from store.client.database import Database
 from store.ids import PARTITIONS, instant
-from store.records.jobs import Job
+from store.records.jobs import DeadJob
 
 ALL = "all"  # retry every dead job
 
@@ -21,18 +21,18 @@ Progress = Callable[[int], object]  # called with the number of partitions read 
 
 @dataclass(slots=True)
 class Backlog:
-    """Unfinished jobs by kind, with the commit time of the oldest; and dead jobs, each with when it was set aside."""
+    """Unfinished jobs by kind, with the commit time of the oldest; and dead jobs."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     oldest: dict[str, datetime] = field(default_factory=dict)
-    dead: list[tuple[Job, datetime]] = field(default_factory=list)
+    dead: list[DeadJob] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
         """Yield the backlog as text, a line for each kind and each dead job."""
         for kind, count in self.kinds.most_common():
             yield f"{kind:18} {count:>11,}  the oldest for {_age(self.oldest[kind])}"
-        for job, since in self.dead:
-            yield f"dead since {since:%Y-%m-%d %H:%M:%S} UTC: {job.id} {job.kind} {json.dumps(job.body)}"
+        for job in self.dead:
+            yield f"dead since {job.since:%Y-%m-%d %H:%M:%S} UTC: {job.id} {job.kind} {json.dumps(job.body)}"
         yield f"{self.kinds.total():,} jobs are unfinished, {len(self.dead):,} have failed too often and are set aside"
 
     def data(self) -> dict[str, Any]:
@@ -43,18 +43,18 @@ class Backlog:
                 for kind, count in self.kinds.most_common()
             ],
             "dead": [
-                {"id": str(job.id), "kind": job.kind, "body": job.body, "since": since.isoformat()}
-                for job, since in self.dead
+                {"id": str(job.id), "kind": job.kind, "body": job.body, "since": job.since.isoformat()}
+                for job in self.dead
             ],
         }
 
     async def retry(self, db: Database, wanted: int | str) -> int:
         """Put one dead job, or all, back to work, with its own id and from its last checkpoint; returns how many."""
-        return sum([await jobs.retry(db, job.id) for job, _ in self.dead if wanted in {job.id, ALL}])
+        return sum([await jobs.retry(db, job.id) for job in self.dead if wanted in {job.id, ALL}])
 
     async def discard(self, db: Database, wanted: int) -> int:
         """Remove a dead job for good; returns how many were removed."""
-        return sum([await jobs.discard(db, job.id) for job, _ in self.dead if wanted == job.id])
+        return sum([await jobs.discard(db, job.id) for job in self.dead if wanted == job.id])
 
 
 async def look(db: Database, progress: Progress) -> Backlog:
@@ -67,7 +67,7 @@ async def look(db: Database, progress: Progress) -> Backlog:
                 found.oldest[job.kind] = min(found.oldest.get(job.kind, instant(job.id)), instant(job.id))
         found.dead += await jobs.dead(db, p)
         progress(1)
-    found.dead.sort(key=lambda entry: (entry[1], entry[0].id))
+    found.dead.sort(key=lambda job: (job.since, job.id))
     return found
 
 

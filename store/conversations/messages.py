@@ -18,7 +18,7 @@ from store.ids import PARTITIONS, partition
 from store.keys.fields import MessageField
 from store.limits.writes import Limit, count_commands, read_exceeded
 from store.pictures.images import Reservation
-from store.records.jobs import Job, read_job
+from store.records.jobs import ConversationChange, Departure, Job, read_job
 
 DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind
 CHANGES_READ = 100  # newest messages, and as many deletions, that a job reads for live subscribers
@@ -52,7 +52,7 @@ class Sent:
 
     outcome: str
     message: int = 0
-    job: Job | None = None
+    job: Job[ConversationChange] | None = None
     unwilling: int = 0  # the member who does not allow it
 
 
@@ -152,7 +152,7 @@ def read_sent(reply: Sequence[str]) -> Sent:
         return Sent(outcome, unwilling=int(rest[0]))
     if not rest:
         return Sent(outcome)
-    return Sent(outcome, int(rest[0]), read_job(rest[0], "conversation", rest[1]) if len(rest) > 1 else None)
+    return Sent(outcome, int(rest[0]), read_job(ConversationChange, *rest) if len(rest) > 1 else None)
 
 
 def _idempotency(p: int, subject: str, draft: Draft) -> dict[str, str]:
@@ -168,7 +168,7 @@ def _text(members: Collection[int]) -> str:
     return " ".join(map(str, members))
 
 
-async def delete(db: Database, message: int) -> Job | None:
+async def delete(db: Database, message: int) -> Job[ConversationChange] | None:
     """Delete a message for everybody; returns the job that tells its participants, None when it is gone."""
     reply = await db.call(
         "delete_message",
@@ -177,13 +177,13 @@ async def delete(db: Database, message: int) -> Job | None:
         id=message,
         kept=DELETIONS_KEPT,
     )
-    return read_job(reply[0], "conversation", reply[1]) if reply else None
+    return read_job(ConversationChange, *reply) if reply else None
 
 
-async def leave(db: Database, conversation: int, member: int) -> Job | None:
+async def leave(db: Database, conversation: int, member: int) -> Job[Departure] | None:
     """Remove a member from a conversation; returns the job of that, None when they are not in it."""
     (reply,) = await db.ask(leave_command(conversation, member))
-    return read_job(reply[0], "leave", reply[1]) if reply else None
+    return read_job(Departure, *reply) if reply else None
 
 
 def leave_command(conversation: int, member: int) -> Command:

@@ -12,7 +12,7 @@ from store.groups.membership import PEOPLE
 from store.groups.records import GroupKind
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records.jobs import Job, read_job
+from store.records.jobs import GroupDeletion, GroupSettling, Job, read_job
 from store.refusals import Refusal, refused
 
 NotOwned = Literal[Refusal.GONE, Refusal.DENIED]  # there is no such group, or the actor is no owner of it
@@ -39,7 +39,7 @@ async def create(db: Database, draft: GroupDraft) -> tuple[str, int, Job | None]
     (reply,) = await db.ask(create_command(db, draft))
     outcome, *rest = reply
     group = int(rest[0]) if rest else 0
-    return outcome, group, read_job(rest[1], "group_members", rest[2]) if outcome == "new" else None
+    return outcome, group, read_job(GroupSettling, *rest[1:]) if outcome == "new" else None
 
 
 def create_command(db: Database, draft: GroupDraft) -> Command:
@@ -79,7 +79,7 @@ async def update(db: Database, group: int, actor: int, changes: Mapping[str, str
         channel=db.channel(keys.group_channel(group)),
         changes=[part for pair in changes.items() for part in pair],
     )
-    return refused(reply) or (read_job(reply[0], "group_members", reply[1]) if reply else None)
+    return refused(reply) or (read_job(GroupSettling, *reply) if reply else None)
 
 
 async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
@@ -94,10 +94,12 @@ async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
         id=group,
         channel=db.channel(keys.group_channel(group)),
     )
-    return refused(reply) or read_job(reply[0], "delete_group", reply[1])
+    return refused(reply) or read_job(GroupDeletion, *reply)
 
 
-async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> Job | Literal[Refusal.GONE] | None:
+async def hide(
+    db: Database, group: int, *, hidden: bool, act: str = ""
+) -> Job[GroupSettling] | Literal[Refusal.GONE] | None:
     """Hide a group, or show it again; returns the job, which logs the act, None when nothing changes."""
     reply = await db.call(
         "hide_group",
@@ -108,7 +110,7 @@ async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> Job 
         wanted="1" if hidden else "",
         **({"act": act} if act else {}),
     )
-    return refused(reply) or (read_job(reply[0], "group_members", reply[1]) if reply else None)
+    return refused(reply) or (read_job(GroupSettling, *reply) if reply else None)
 
 
 async def forget(db: Database, group: int) -> None:

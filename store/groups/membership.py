@@ -10,7 +10,7 @@ from store.client.database import Command, Database, script
 from store.groups.records import GroupKind, GroupRole
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records.jobs import Job, read_job
+from store.records.jobs import GroupDeletion, GroupSettling, Job, read_job
 from store.refusals import Refusal, refused, refused_members
 from store.scripts.mailboxes import mailboxes
 
@@ -50,7 +50,7 @@ async def join(
 
 def read_change(reply: Sequence[str]) -> Job | None:
     """Return the job of a change of one member from a script's reply, None when nothing has changed."""
-    return read_job(reply[0], "group_members", reply[1]) if reply else None
+    return read_job(GroupSettling, *reply) if reply else None
 
 
 def join_command(group: int, member: int) -> Command:
@@ -90,7 +90,10 @@ async def leave(
         is_deleted="1" if is_deleted else "",
         channel=db.channel(keys.group_channel(group)),
     )
-    return refused(reply) or (read_job(reply[0], reply[2], reply[1]) if reply else None)
+    if not reply or isinstance(reply, str):
+        return refused(reply) if reply else None
+    *committed, kind = reply
+    return read_job(GroupDeletion if kind == GroupDeletion.kind else GroupSettling, *committed)
 
 
 async def invite(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
@@ -189,7 +192,7 @@ def _read(members: Sequence[int], reply: Any) -> MembersChanged:
     if refusal:
         return refusal
     job, body, *answers = reply
-    return Changed(read_job(job, "group_members", body) if job else None, refused_members(members, answers))
+    return Changed(read_job(GroupSettling, job, body) if job else None, refused_members(members, answers))
 
 
 def facts_commands(group: int, member: int) -> list[Command]:

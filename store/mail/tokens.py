@@ -11,7 +11,7 @@ from store import keys
 from store.client.database import Command, Database
 from store.ids import partition
 from store.mail.letters import Letter, Link, outbox_keys
-from store.records.jobs import Job, read_job
+from store.records.jobs import Job, Naming, read_job
 
 RESET_WAIT_SECONDS = 3600  # between two mails to one address
 
@@ -97,7 +97,7 @@ async def verify_email(db: Database, member: int, digest: str, letter: Letter) -
         digest=digest,
         mail=letter.text(),
     )
-    return reply is not None, read_job(reply[0], "names", reply[1]) if reply else None
+    return reply is not None, read_job(Naming, *reply) if reply else None
 
 
 async def lose_address(db: Database, member: int, address: str) -> Job | None:
@@ -113,7 +113,7 @@ async def lose_address(db: Database, member: int, address: str) -> Job | None:
         member=member,
         address=address,
     )
-    return read_job(reply[0], "names", reply[1]) if reply else None
+    return read_job(Naming, *reply) if reply else None
 
 
 async def may_request_reset(db: Database, address: str) -> bool:

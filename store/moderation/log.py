@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from store.client.database import Command, Database, script
 from store.keys.fields import ModerationActField as Field
 from store.keys.moderation import PARTITION
 from store.moderation.records import Act, ModerationAct
-from store.records.jobs import Job
+from store.records.jobs import IntendedAct, Job, read_job
 from store.records.lists import read_pairs
 
 
@@ -41,11 +40,9 @@ async def append(db: Database, *acts: Act) -> None:
     await db.ask(*(_append_command(db, act.fields()) for act in acts))
 
 
-async def append_carried(db: Database, job: Job) -> None:
-    """Append the act that a job carries, under the job's id unless it has a name. Repeating it appends nothing."""
-    carried = job.body["act"]
-    assert isinstance(carried, dict)
-    await append_fields(db, {**carried, "name": carried.get("name") or str(job.id)})
+async def append_carried(db: Database, job: int, act: Mapping[str, str]) -> None:
+    """Append an act that a job carries, under the job's id unless it has a name. Repeating it appends nothing."""
+    await append_fields(db, {**act, "name": act.get("name") or str(job)})
 
 
 async def append_fields(db: Database, act: Mapping[str, str]) -> None:
@@ -57,16 +54,16 @@ def _append_command(db: Database, fields: Mapping[str, str]) -> Command:
     return script("append_act", **log_keys(), **log_arguments(db), **fields)
 
 
-async def intend(db: Database, act: Act, **about: int) -> Job:
-    """Commit the job that logs an act if it is done by then, before doing it in another slot."""
-    body = {**about, "intended": act.fields()}
-    job = await db.call(
+async def intend(db: Database, act: Act, promotion: int, *, is_end: bool = False) -> Job:
+    """Commit the job that logs the begin or end of a promotion if it happens, before doing that in another slot."""
+    reply = await db.call(
         "intend",
         **keys.committing(PARTITION),
-        kind="intended_act",
-        body=json.dumps(body),
+        promotion=promotion,
+        is_end="1" if is_end else "",
+        act=act.written(),
     )
-    return Job(int(job), "intended_act", dict(body))
+    return read_job(IntendedAct, *reply)
 
 
 def log_list() -> str:

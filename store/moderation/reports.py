@@ -13,7 +13,7 @@ from store.ids import first_of, partition
 from store.keys.moderation import PARTITION
 from store.moderation.log import kept_seconds, log_arguments, log_keys
 from store.moderation.records import ACTS, Report, ReportAction, ReportReason, ReportState, Subject
-from store.records.jobs import Job, read_job
+from store.records.jobs import Job, Resolution, read_job
 from store.records.lists import Entry, read_entries
 from store.scripts.mailboxes import mailboxes
 
@@ -104,7 +104,7 @@ async def resolve(db: Database, decision: Decision) -> tuple[str, Job | None]:
         messages_prefix=keys.prefix(keys.report_messages, PARTITION),
         evidence_prefix=keys.prefix(keys.evidence, PARTITION),
     )
-    return outcome, read_job(job[0], "resolve", job[1]) if job else None
+    return outcome, read_job(Resolution, *job) if job else None
 
 
 async def keep_evidence(db: Database, message: int, packed: str) -> bool:

@@ -13,7 +13,7 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import EvidenceField, MessageField, StatusField, UserField
 from store.pictures.uploads import Upload
-from store.records.jobs import Job, read_job
+from store.records.jobs import Job, PictureReservation, read_job
 from store.records.pictures import Image, read_images, write_images
 
 STATUS, USER, MESSAGE, RESERVED = "status", "user", "message", "reserved"  # kinds of subjects
@@ -100,7 +100,7 @@ async def reserve(db: Database, owner: int, conversation: int, wanted: Sequence[
     if outcome == "image":
         raise ImageRefused(*rest)
     job, body, packed = rest
-    return Reservation(read_job(job, "reservation", body), packed)
+    return Reservation(read_job(PictureReservation, job, body), packed)
 
 
 async def settle(db: Database, conversation: int, reservation: int) -> int | None:

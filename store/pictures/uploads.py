@@ -17,7 +17,7 @@ from store.ids import PARTITIONS, first_of, instant, partition
 from store.keys.fields import ImageField
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
-from store.records.jobs import Job, read_job
+from store.records.jobs import Job, UploadProcessing, read_job
 from store.records.lists import read_pairs
 from store.records.pictures import Image, UploadPurpose, UploadState
 
@@ -146,7 +146,7 @@ async def receive(db: Database, upload: int, name: str) -> tuple[str, Job | None
         channel=db.channel(keys.upload_channel(upload)),
         seconds=db.settings.unattached_hours * HOUR_SECONDS,
     )
-    return outcome, read_job(job[0], "process_image", job[1]) if job else None
+    return outcome, read_job(UploadProcessing, *job) if job else None
 
 
 async def finish(db: Database, upload: int, name: str, made: Processed) -> str:

@@ -12,7 +12,7 @@ from resolvers.process.services import Services
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
-from store.records.jobs import Job
+from store.records.jobs import Job, Naming
 from store.settings import Settings
 from tests.accounts.test_email import change
 from tests.support.people import PASSWORD, Member, contents, shrunk, sign_up
@@ -127,7 +127,7 @@ async def test_late_work(
 ) -> None:
     """A change that is completed after the next one leaves every verified address reserved, and none twice."""
     await change(alice, services, settings, NEW)
-    late = Job(await db.mint(), "names", {"member": str(number(alice)), "email": NEW, "old_email": ALICES})
+    late = Job(await db.mint(), Naming(member=number(alice), email=NEW, old_email=ALICES))
     await change(alice, services, settings, "third@example.org")
     before = await lives(db)
     await account_names.apply_names(db, late)

@@ -108,8 +108,8 @@ async def _remove_followers(db: Database, s: Scene) -> Job | None:
 
 
 async def _request(db: Database, s: Scene) -> Job | None:
-    if job := await accounts.set_account_state(db, s.cat, UserField.PRIVATE, holds=True):
-        await dispatch.finish(db, job)
+    if change := await accounts.set_account_state(db, s.cat, UserField.PRIVATE, holds=True):
+        await dispatch.finish(db, change)
     job, _ = await follows.follow(db, s.ann, [s.cat, s.dan], [s.cat])
     return job
 

@@ -256,7 +256,7 @@ async def test_work_that_fails(services: Services, alice: Member, fans: list[Mem
     await jobs.hand_over(services.db, job)
     assert await worker.run_once() == 0
     assert await jobs.backlog(services.db) == (0, 1)
-    ((dead, _),) = await jobs.dead(services.db, partition(number(post)))
+    (dead,) = await jobs.dead(services.db, partition(number(post)))
     assert (dead.id, dead.kind) == (number(post), "post")
     assert not any(await reached(fans[BATCH:], post))
 

@@ -12,7 +12,7 @@ from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.events import log as events
-from store.records.jobs import Job
+from store.records.jobs import Job, PostDelivery
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.stored import disconnect
@@ -214,8 +214,8 @@ async def test_an_event_appended_twice(db: Database, services: Services, alice: 
     await bob.follow(alice)
     async with watching(bob, db) as stream:
         post = await alice.post("once")
-        about = {"author": str(number(alice.id)), "original": "", "original_author": "", "plain": False, "hashtags": ""}
-        await perform(services.db, Job(number(post), "post", about), Budget(1000))
+        delivery = PostDelivery(author=number(alice.id))
+        await perform(services.db, Job(number(post), delivery), Budget(1000))
         last = await alice.post("and then")
         assert await puts(stream, 2) == [post, last]
 

@@ -8,8 +8,8 @@ import io
 import pytest
 
 from resolvers import uploads as receiving
+from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
-from resolvers.jobs.uploads import process
 from resolvers.jobs.worker import Worker
 from store import keys
 from store.client.database import Database
@@ -75,7 +75,7 @@ async def test_removed_while_processed(
 
 async def process_one(db: Database, job: Job) -> None:
     """Do the work of one job."""
-    await process(db, job, Budget(1))
+    await dispatch.perform(db, job, Budget(1))
 
 
 async def test_processed_twice(db: Database, settings: Settings, alice: Member, worker: Worker) -> None:

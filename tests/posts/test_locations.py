@@ -141,5 +141,5 @@ async def test_the_steps_after_a_commit_know_text_and_place(
     gone = await posts.delete(db, post_id, author)
     for job in (made, gone):
         assert job
-        assert job.body["text"] == 'über "all"\n数据'
-        assert Location.read(str(job.body["latitude"]), str(job.body["longitude"])) == place
+        assert job.body.text == 'über "all"\n数据'
+        assert Location.read(job.body.latitude, job.body.longitude) == place

@@ -195,9 +195,9 @@ async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member,
     assert await read(alice, post, "replies") == [post_id]
     assert await reply_count(alice, post) == 1
     await assert_clean(db)
-    job = await posts.delete(db, reply, number(bob.id))
-    assert job
-    await die_in(db, job, calls)
+    deletion = await posts.delete(db, reply, number(bob.id))
+    assert deletion
+    await die_in(db, deletion, calls)
     await work_off(db, worker)
     assert await reply_count(alice, post) == 0
     assert await read(alice, post, "conversation") == [post]

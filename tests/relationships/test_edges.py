@@ -12,7 +12,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store import follows
 from store.client.database import Database
-from store.records.jobs import Job
+from store.records.jobs import Following, Job
 from tests.support.people import Member
 from tests.support.scene import assert_agreed
 from tests.support.work import number, photograph, put_back, waiting, work_off
@@ -49,7 +49,8 @@ async def _commit(db: Database, step: str, follower: int, member: int) -> None:
     """Commit a step and die before its job begins, or before it has done more than update the other side."""
     if step == "delivered":
         (job,) = await waiting(db)
-        await follows.apply_to_followed(db, follower, follows.read_edges(job), "add")
+        assert isinstance(job.body, Following)
+        await follows.apply_to_followed(db, follower, job.body.edges, "add")
     elif step == "follow":
         await follows.follow(db, follower, [member])
     elif step == "unfollow":

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from store.keys import fields
 from store.keys.table import described
-from store.records.jobs import Job
 
 FIELDS = {
     value
@@ -31,16 +30,16 @@ _NAME = re.compile(r"[A-Z][A-Z_]+")  # of an enumeration
 _REPEATED = re.compile(r"([^A-Z:]{1,40}?)\1+")
 
 
-def of_commands(commands: Iterable[list[str]], jobs: Iterable[Job]) -> Forms:
-    """Return the forms of a store that commands make, and of jobs."""
+def of_commands(commands: Iterable[list[str]], jobs: Iterable[Mapping[str, str]]) -> Forms:
+    """Return the forms of a store that commands make, and of jobs as they are stored."""
     found: dict[str, set[str]] = defaultdict(set)
     for name, key, *rest in commands:
         if not key.startswith(MOMENTARY):
             for place, text in _values(name, rest):
                 found[f"{_kind(key)} {place}".strip()].add(form(text))
     for job in jobs:
-        for field, value in job.body.items():
-            found[f"job {job.kind} {field}"].add(form(value if isinstance(value, str) else json.dumps(value)))
+        for field, value in json.loads(job["body"]).items():
+            found[f"job {job['kind']} {field}"].add(form(value if isinstance(value, str) else json.dumps(value)))
     return {place: sorted(forms) for place, forms in sorted(found.items())}
 
 

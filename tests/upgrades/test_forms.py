@@ -18,10 +18,13 @@ from graphql import build_schema
 from resolvers import accounts
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
+from store import keys
 from store.client.database import Database
 from store.credentials.records import Role
+from store.ids import partition
 from store.layout import versions
 from store.records.jobs import Job
+from store.records.lists import read_pairs
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.upgrades import forms, stores
@@ -37,20 +40,21 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def performed(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
-    """All jobs that are performed."""
-    jobs: list[Job] = []
+def performed(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """All jobs that are performed, as they are stored."""
+    performed: list[dict[str, str]] = []
 
     async def noted(steps: Any, db: Database, job: Job, budget: Any) -> Any:
-        jobs.append(job)
+        for _, fields in await db.one("XRANGE", keys.jobs(partition(job.id)), f"{job.id}-0", f"{job.id}-0"):
+            performed.append(read_pairs(fields))
         return await steps(db, job, budget)
 
     for kind, steps in dispatch.STEPS.items():
         monkeypatch.setitem(dispatch.STEPS, kind, partial(noted, steps))
-    return jobs
+    return performed
 
 
-async def test_forms(db: Database, anonymous: Member, worker: Worker, performed: list[Job]) -> None:
+async def test_forms(db: Database, anonymous: Member, worker: Worker, performed: list[dict[str, str]]) -> None:
     """What the code writes has the forms of the newest layout."""
     appoint = partial(accounts.set_role, db, role=Role.ADMIN)
     community = Community(anonymous, build_schema(SCHEMA.read_text()), appoint, worker.run_once)

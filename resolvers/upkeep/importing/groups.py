@@ -17,7 +17,6 @@ from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind
 from store.keys.fields import GroupField
 from store.posts import Draft, create_command
-from store.records.jobs import Job
 from store.refusals import accepted, refused
 
 BATCH = 500  # members or posts per round trip
@@ -64,7 +63,7 @@ async def create(
             await _post(db, made, key, list(zip(itertools.cycle(speakers), group.texts, strict=False)))
             changed = accepted(await changes.update(db, made, owner, {GroupField.KIND: group.kind.value}))
             await changes.list_in_directory(db, made)
-            await db.ask(*(jobs.finish(job) for job in (created, changed) if job))
+            await db.ask(*(jobs.finish(job.id) for job in (created, changed) if job))
         progress(1)
 
 
@@ -75,7 +74,7 @@ async def _join(db: Database, group: int, members: Sequence[int]) -> list[int]:
         indexed = await db.ask(*(membership.index_command(db, group, member) for member in some))
         fitting = [member for member, reply in zip(some, indexed, strict=True) if not refused(reply)]
         replies = await db.ask(*(membership.join_command(group, member) for member in fitting))
-        await db.ask(*(jobs.finish(job) for reply in replies if (job := membership.read_change(reply))))
+        await db.ask(*(jobs.finish(job.id) for reply in replies if (job := membership.read_change(reply))))
         joined += fitting
     return joined
 
@@ -88,4 +87,4 @@ async def _post(db: Database, group: int, key: str, posts: Sequence[tuple[int, s
     made = [int(reply[1]) for reply in await db.ask(*(create_command(db, draft) for draft in drafts))]
     pairs = zip(made, drafts, strict=True)
     await db.ask(*(timeline.add_command(db, group, post, draft.author) for post, draft in pairs))
-    await db.ask(*(jobs.finish(Job(post, "post", {})) for post in made))
+    await db.ask(*map(jobs.finish, made))

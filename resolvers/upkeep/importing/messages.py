@@ -48,7 +48,7 @@ async def create(db: Database, dealt: Dealt, members: Mapping[str, int], progres
             commands += [messages.start_command(ids, draft) for draft in drafts]
         made = [messages.read_sent(reply) for reply in await db.ask(*commands)]
         written = [sent.job for sent in made if sent.job]
-        touched = {int(str(job.body["conversation"])) for job in written}
+        touched = {job.body.conversation for job in written}
         await asyncio.gather(*(update(db, conversation, Budget(float("inf"))) for conversation in touched))
-        await db.ask(*map(jobs.finish, written))
+        await db.ask(*(jobs.finish(job.id) for job in written))
         progress(sum(len(dealt[pair]) for pair in pairs))

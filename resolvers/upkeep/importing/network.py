@@ -32,7 +32,7 @@ from store.hashtags import count_uses
 from store.ids import instant
 from store.pictures.images import Wanted
 from store.posts import Draft
-from store.records.jobs import Job, read_job
+from store.records.jobs import Following, read_job
 from store.records.pictures import UploadPurpose
 from store.secret import Secret
 from store.settings import Settings
@@ -203,16 +203,16 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
     wanted = {member: followed for member, followed in following.items() if followed}
     replies = await db.ask(*(follows.follow_command(db, member, followed) for member, followed in wanted.items()))
     made = {
-        member: read_job(job, "follow", body) for member, (job, body, *_) in zip(wanted, replies, strict=True) if job
+        member: read_job(Following, job, body) for member, (job, body, *_) in zip(wanted, replies, strict=True) if job
     }
     await db.ask(
         *(
             follows.apply_command(db, member, other, edge, "add", quietly=True)
             for member, job in made.items()
-            for other, edge in follows.read_edges(job)
+            for other, edge in job.body.edges
         )
     )
-    await db.ask(*(jobs.finish(job) for job in made.values()))
+    await db.ask(*(jobs.finish(job.id) for job in made.values()))
 
 
 async def create_posts(
@@ -247,7 +247,7 @@ async def _publish(
     new = [NewPost(post, own, ranking.score(instant(post))) for post, own in zip(made, tags, strict=True)]
     await stored.list_publicly(db, new)
     await count_uses(db, [(post.id, post.hashtags) for post in new])
-    await db.ask(*(jobs.finish(Job(post, "post", {})) for post in made))
+    await db.ask(*map(jobs.finish, made))
 
 
 async def _draft(db: Database, author: int, text: str, drawn: Drawing | None, members: dict[str, int]) -> Draft:

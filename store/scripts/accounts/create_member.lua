@@ -4,9 +4,9 @@
 -- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970), verified ('1' or ''), digest,
 --       lifetime (s), mail (JSON).
 -- `digest` is that of the token in the mail. It is '' without a mail.
--- Returns the job's id; '' when the member exists already, because the step is repeated.
+-- Returns the job's id and body; false when the member exists already, because the step is repeated.
 if redis.call('EXISTS', user) == 1 then
-  return ''
+  return false
 end
 redis.call('HSET', user, UserField.LOGIN, login, UserField.NAME, name, UserField.BIO, '', UserField.FOLLOWERS, 0,
   UserField.FOLLOWING, 0, UserField.POSTS, 0)
@@ -17,7 +17,7 @@ redis.call('ZADD', active, day, member)
 -- The job needs an id of its own. The member's id was minted before the password was hashed, and the stream may
 -- already have newer jobs.
 local id = mint(minted, partition)
-commit(jobs, id, 'names', cjson.encode({member = member, login = login, email = email}))
+local body = commit(jobs, id, 'names', {member = member, login = login, email = email})
 if verified == '1' then
   redis.call('HSET', credentials, CredentialsField.VERIFIED, '1')
 end
@@ -25,4 +25,4 @@ if digest ~= '' then
   keep_token(tokens, MailTokenField.VERIFICATION, digest, email, lifetime)
   queue_mail(outbox, mails, mint(minted, partition), mail, email)
 end
-return str(id)
+return {str(id), body}

@@ -9,7 +9,8 @@ if redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash th
 end
 local pending = unexpired_token(tokens, MailTokenField.VERIFICATION)
 local avatar, header = unpack(redis.call('HMGET', user, UserField.AVATAR, UserField.HEADER))
-local body = cjson.encode({
+local id = mint(minted, partition)
+local body = commit(jobs, id, 'delete_account', {
   member = member,
   login = redis.call('HGET', user, UserField.LOGIN) or '',
   email = redis.call('HGET', credentials, CredentialsField.EMAIL) or '',
@@ -20,6 +21,4 @@ local body = cjson.encode({
 local ended = redis.call('HKEYS', sessions)
 redis.call('DEL', user, credentials, sessions, tokens, home, home_state, sources, candidates, newest)
 redis.call('ZREM', active, member)
-local id = mint(minted, partition)
-commit(jobs, id, 'delete_account', body)
 return {str(id), body, ended}

@@ -33,6 +33,7 @@ end
 local id = mint(minted, partition)
 -- While the other state holds, nothing changes for those who are neither followers nor moderators.
 local is_apart = redis.call('HEXISTS', user, other) == 1
-local body = cjson.encode({member = member, what = state, is_apart = is_apart, act = carried(act)})
-commit(jobs, id, 'privacy_change', body)
+local body = commit(jobs, id, 'privacy_change', {
+  member = member, what = state, is_apart = is_apart, act = carried(act),
+})
 return {str(id), body, ended}

@@ -14,6 +14,5 @@ if is == role then
 end
 redis.call('HSET', credentials, CredentialsField.ROLE, role)
 local job = mint(minted, partition)
-local body = cjson.encode({member = member, act = carried(act)})
-commit(jobs, job, 'act', body)
+local body = commit(jobs, job, 'act', {member = member, act = carried(act)})
 return {'new', str(job), body}

@@ -2,7 +2,7 @@
 -- KEYS: minted, jobs, user, credentials, former_logins, images, uploads.
 -- ARGV: partition, names (JSON, or ''), release_seconds, profile_count, member, image_prefix, pictures (JSON, or ''),
 --       changes...
--- `names` has the member and the new login, e-mail or name. It is '' when none of these changes.
+-- `names` has the new login, e-mail or name. It is '' when none of these changes.
 -- `release_seconds` says how long a former login stays reserved.
 -- `changes` are pairs of a field and its new text.
 -- The first `profile_count` pairs are of the profile, the others of the credentials.
@@ -34,26 +34,29 @@ for field, new in pairs(wanted) do
   end
 end
 -- The old names are read in this step. So of two simultaneous changes, the later one releases the earlier one's names.
-local job = names ~= '' and cjson.decode(names)
-if job then
-  job.old_login = job.login and redis.call('HGET', user, UserField.LOGIN)
-  job.old_email = job.email and redis.call('HGET', credentials, CredentialsField.EMAIL)
-  job.was_verified = job.email and redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1
-  if job.old_login then
+local new = names ~= '' and cjson.decode(names)
+local old_login, old_email, was_verified
+if new then
+  old_login = new.login and redis.call('HGET', user, UserField.LOGIN)
+  old_email = new.email and redis.call('HGET', credentials, CredentialsField.EMAIL)
+  was_verified = new.email and redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1
+  if old_login then
     local now = redis.call('TIME')[1]
     redis.call('ZREMRANGEBYSCORE', former_logins, '-inf', now - release_seconds)
-    redis.call('ZADD', former_logins, now, string.lower(job.old_login))
+    redis.call('ZADD', former_logins, now, string.lower(old_login))
   end
 end
 for i = 1, #changes, 2 do
   redis.call('HSET', i <= 2 * profile_count and user or credentials, changes[i], changes[i + 1])
 end
-if not job and #dropped == 0 then
+if not new and #dropped == 0 then
   return {'done'}
 end
-local kind = job and 'names' or 'remove_objects'
-job = job or {}
-job.objects = #dropped > 0 and table.concat(dropped, ' ') or nil
-local id, body = mint(minted, partition), cjson.encode(job)
-commit(jobs, id, kind, body)
-return {'done', kind, str(id), body}
+local id, objects = mint(minted, partition), #dropped > 0 and table.concat(dropped, ' ') or nil
+if not new then
+  return {'done', 'remove_objects', str(id), commit(jobs, id, 'remove_objects', {objects = objects})}
+end
+return {'done', 'names', str(id), commit(jobs, id, 'names', {
+  member = member, login = new.login, email = new.email, name = new.name, old_login = old_login, old_email = old_email,
+  was_verified = was_verified, objects = objects,
+})}

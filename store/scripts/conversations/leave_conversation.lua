@@ -18,14 +18,13 @@ if not left then
   return false
 end
 local keys = conversation_keys(prefixes)
-local change, body = str(mint(keys.minted, keys.partition)), {conversation = id, member = member}
+local change, ended = str(mint(keys.minted, keys.partition)), nil
 if is_in then
   redis.call('HSET', conversation, ConversationField.PARTICIPANTS, write_participants(participants),
     ConversationField.VERSION, change)
 else
   redis.call('DEL', conversation, conversation_of_prefix .. digest)
-  body.ended = table.concat(members, ' ')
+  ended = table.concat(members, ' ')
 end
-local written = cjson.encode(body)
-commit(keys.jobs, tonumber(change), 'leave', written)
-return {change, written}
+local body = commit(keys.jobs, tonumber(change), 'leave', {conversation = id, member = member, ended = ended})
+return {change, body}

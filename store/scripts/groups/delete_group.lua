@@ -10,7 +10,6 @@ if role_in(members, roles, actor) ~= 'OWNER' then
 end
 redis.call('DEL', group)
 local job = mint(minted, partition)
-local body = cjson.encode({group = id})
-commit(jobs, job, 'delete_group', body)
+local body = commit(jobs, job, 'delete_group', {group = id})
 redis.call('SPUBLISH', channel, '')
 return {str(job), body}

@@ -20,6 +20,7 @@ redis.call('SPUBLISH', channel, '')
 local is_private = redis.call('HGET', group, GroupField.KIND) == 'PRIVATE'
 local shown = is_private and '' or is and 'unhide' or 'hide'
 local job = mint(minted, partition)
-local body = cjson.encode({group = id, members = '', shown = shown, act = carried(act, is and '' or text)})
-commit(jobs, job, 'group_members', body)
+local body = commit(jobs, job, 'group_members', {
+  group = id, members = '', shown = shown, act = carried(act, is and '' or text),
+})
 return {str(job), body}

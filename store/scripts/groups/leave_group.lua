@@ -29,8 +29,7 @@ if is_last_owner(roles, member) then
   if not next_owner then
     redis.call('DEL', group)
     local job = mint(minted, partition)
-    local body = cjson.encode({group = id})
-    commit(jobs, job, 'delete_group', body)
+    local body = commit(jobs, job, 'delete_group', {group = id})
     redis.call('SPUBLISH', channel, '')
     return {str(job), body, 'delete_group'}
   end

@@ -14,6 +14,6 @@ local waiting = unexpired_token(tokens, MailTokenField.VERIFICATION)
 if waiting and waiting.address == address then
   redis.call('HDEL', tokens, MailTokenField.VERIFICATION)
 end
-local id, body = mint(minted, partition), cjson.encode({member = member, email = '', old_email = address})
-commit(jobs, id, 'names', body)
+local id = mint(minted, partition)
+local body = commit(jobs, id, 'names', {member = member, email = '', old_email = address})
 return {str(id), body}

@@ -16,6 +16,7 @@ end
 redis.call('HDEL', tokens, MailTokenField.RESET)
 queue_mail(outbox, mails, mint(minted, partition), mail, old)
 local id = mint(minted, partition)
-local body = cjson.encode({member = member, email = token.address, old_email = old, was_verified = was_verified})
-commit(jobs, id, 'names', body)
+local body = commit(jobs, id, 'names', {
+  member = member, email = token.address, old_email = old, was_verified = was_verified,
+})
 return {str(id), body}

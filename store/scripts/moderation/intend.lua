@@ -1,7 +1,9 @@
 -- Commits a job before the change that it is about, which is made in another slot. The job checks whether it was made.
 -- KEYS: minted, jobs.
--- ARGV: partition, kind, body.
--- Returns the job's id.
+-- ARGV: partition, promotion, is_end ('1', or ''), act (JSON).
+-- Returns the job's id and body.
 local job = mint(minted, partition)
-commit(jobs, job, kind, body)
-return str(job)
+local body = commit(jobs, job, 'intended_act', {
+  promotion = promotion, is_end = is_end ~= '' and is_end or nil, intended = cjson.decode(act),
+})
+return {str(job), body}

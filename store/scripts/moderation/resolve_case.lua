@@ -43,8 +43,7 @@ for _, one in ipairs(redis.call('ZRANGE', reports_prefix .. case, 0, -1, 'WITHSC
   end
 end
 local job = mint(minted, partition)
-local body = cjson.encode({
+local body = commit(jobs, job, 'resolve', {
   case = case, subject = subject, author = author, action = action, rank = rank, pictures = table.concat(pictures, '\n'),
 })
-commit(jobs, job, 'resolve', body)
 return {'new', str(job), body}

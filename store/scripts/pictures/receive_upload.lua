@@ -9,8 +9,8 @@ if state ~= 'WAITING' then
 end
 redis.call('HSET', image, ImageField.STATE, 'PROCESSING', ImageField.OBJECT, object)
 count_original(originals, id, member, size, seconds)
-local job, body = str(mint(minted, partition)), cjson.encode({image = id, object = object})
-commit(jobs, job, 'process_image', body)
+local job = str(mint(minted, partition))
+local body = commit(jobs, job, 'process_image', {image = id, object = object})
 leave(jobs, job)
 redis.call('SPUBLISH', channel, '')
 return {'new', job, body}

@@ -12,7 +12,7 @@ redis.call('HDEL', originals, id)
 redis.call('SPUBLISH', channel, '')
 if object then
   local job = str(mint(minted, partition))
-  commit(jobs, job, 'remove_objects', cjson.encode({objects = object}))
+  commit(jobs, job, 'remove_objects', {objects = object})
   leave(jobs, job)
 end
 return 1

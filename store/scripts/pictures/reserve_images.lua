@@ -14,7 +14,6 @@ for i, one in ipairs(wanted) do
   ids[i] = one[1]
 end
 local id = mint(minted, partition)
-local body = cjson.encode({owner = owner, conversation = conversation, images = table.concat(ids, ' ')})
 local packed = attach_images(image_prefix, uploads, wanted, 'reserved:' .. str(id))
-commit(jobs, id, 'reservation', body)
+local body = commit(jobs, id, 'reservation', {owner = owner, conversation = conversation, images = table.concat(ids, ' ')})
 return {'reserved', str(id), body, packed}

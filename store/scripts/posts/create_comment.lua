@@ -37,6 +37,5 @@ if mentions == '' then
   return {'new', id}
 end
 redis.call('HSET', comment, CommentField.MENTIONS, mentions)
-local body = cjson.encode({comment = id, post = post, author = author, mentions = mentions})
-commit(jobs, tonumber(id), 'mentions', body)
+local body = commit(jobs, tonumber(id), 'mentions', {comment = id, post = post, author = author, mentions = mentions})
 return {'new', id, body}

@@ -79,12 +79,11 @@ remember_result(idempotency, digest, id, ttl)
 if imported ~= '' then
   redis.call('HINCRBY', imported, author, 1)
 end
-local body = cjson.encode({
+local body = commit(jobs, tonumber(id), 'post', {
   author = author, hashtags = hashtags, original = original, original_author = original_author, of_quote = of_quote,
   plain = plain, mentions = mentions, reply_to = reply_to, root = root, reply_to_author = reply_to_author,
   text = text, latitude = latitude, longitude = longitude, is_public = is_public, group = group,
   original_group = original_group,
   is_pulled = string.match(redis.call('HGET', user, UserField.REACH) or '', '%a+') == 'big',
 })
-commit(jobs, tonumber(id), 'post', body)
 return {'new', id, body}

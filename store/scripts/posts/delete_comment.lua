@@ -19,6 +19,7 @@ if not mentions and not act then
   return {}
 end
 local job = mint(minted, partition)
-local body = cjson.encode({comment = id, post = post, author = author, mentions = mentions or '', act = carried(act, text)})
-commit(jobs, job, 'unmention', body)
+local body = commit(jobs, job, 'unmention', {
+  comment = id, post = post, author = author, mentions = mentions or '', act = carried(act, text),
+})
 return {str(job), body}

@@ -45,7 +45,7 @@ if redis.call('EXISTS', jobs) == 1 then
   end
 end
 local id = mint(minted, partition)
-local body = cjson.encode({
+local body = commit(jobs, id, 'delete', {
   post = post, author = author, hashtags = hashtags or '', original = original or '',
   original_author = original_author or '', of_quote = of_quote or '', plain = plain, overtook = overtook == 1,
   reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '', mentions = mentions or '',
@@ -53,6 +53,5 @@ local body = cjson.encode({
   group = group or '', original_group = original_group or '',
   act = carried(act, text), objects = packed and drop_images(image_prefix, images, packed) or nil,
 })
-commit(jobs, id, 'delete', body)
 redis.call('SPUBLISH', channel, '')
 return {str(id), body}

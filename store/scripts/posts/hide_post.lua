@@ -28,12 +28,11 @@ if kind == 'hide' and packed then
 end
 count_posts(user, profile, hidden)
 local id = mint(minted, partition)
-local body = cjson.encode({
+local body = commit(jobs, id, kind, {
   post = post, author = author, hashtags = hashtags or '', original = original or '',
   original_author = original_author or '', of_quote = of_quote or '', plain = false,
   reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '',
   text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced, group = group or '',
 })
-commit(jobs, id, kind, body)
 redis.call('SPUBLISH', channel, '')
 return {str(id), body}

@@ -22,6 +22,5 @@ if #edges == 0 then
 end
 weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
 local id = mint(minted, partition)
-local body = cjson.encode({member = member, edges = edges})
-commit(jobs, id, 'approve', body)
+local body = commit(jobs, id, 'approve', {member = member, edges = edges})
 return {str(id), body}

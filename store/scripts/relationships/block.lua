@@ -45,9 +45,9 @@ if #blocks > 0 then
   redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
   weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
   local id = mint(minted, partition)
-  ended.member, ended.blocks = member, blocks
-  local body = cjson.encode(ended)
-  commit(jobs, id, 'block', body)
-  result[1], result[2] = str(id), body
+  result[1], result[2] = str(id), commit(jobs, id, 'block', {
+    member = member, blocks = blocks, following = ended.following, followers = ended.followers,
+    requested = ended.requested, requests = ended.requests,
+  })
 end
 return result

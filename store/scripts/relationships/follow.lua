@@ -44,8 +44,6 @@ end
 if #edges + #asked > 0 then
   redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
   local id = mint(minted, partition)
-  local body = cjson.encode({follower = follower, edges = edges, asked = asked})
-  commit(jobs, id, 'follow', body)
-  result[1], result[2] = str(id), body
+  result[1], result[2] = str(id), commit(jobs, id, 'follow', {follower = follower, edges = edges, asked = asked})
 end
 return result

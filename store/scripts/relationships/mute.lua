@@ -25,8 +25,6 @@ for _, other in ipairs(others) do
 end
 if #edges > 0 then
   local id = mint(minted, partition)
-  local body = cjson.encode({member = member, edges = edges})
-  commit(jobs, id, kind, body)
-  result[1], result[2] = str(id), body
+  result[1], result[2] = str(id), commit(jobs, id, kind, {member = member, edges = edges})
 end
 return result

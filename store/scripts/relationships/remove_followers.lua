@@ -26,6 +26,6 @@ if is_follow and redis.call('EXISTS', user) == 1 then -- not while the account i
   weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
 end
 local id = mint(minted, partition)
-local body = cjson.encode({member = member, [is_follow and 'edges' or 'asked'] = ended})
-commit(jobs, id, kind, body)
+local body = is_follow and commit(jobs, id, 'remove_followers', {member = member, edges = ended})
+  or commit(jobs, id, 'reject', {member = member, asked = ended})
 return {str(id), body}

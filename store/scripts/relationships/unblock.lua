@@ -24,8 +24,6 @@ for i = 1, #others, 2 do
 end
 if #edges > 0 then
   local id = mint(minted, partition)
-  local body = cjson.encode({member = member, edges = edges, followers = ended})
-  commit(jobs, id, 'unblock', body)
-  result[1], result[2] = str(id), body
+  result[1], result[2] = str(id), commit(jobs, id, 'unblock', {member = member, edges = edges, followers = ended})
 end
 return result

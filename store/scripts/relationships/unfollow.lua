@@ -22,6 +22,5 @@ if redis.call('EXISTS', user) == 1 then -- not while the account is being delete
   redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
 end
 local id = mint(minted, partition)
-local body = cjson.encode({member = member, edges = edges, asked = asked})
-commit(jobs, id, 'unfollow', body)
+local body = commit(jobs, id, 'unfollow', {member = member, edges = edges, asked = asked})
 return {str(id), body}

@@ -44,11 +44,9 @@ end
 -- members who were banned, or are no longer. Returns the job's id and body.
 local function commit_settling(jobs, minted, partition, group, members, shown, barred)
   local id = str(mint(minted, partition))
-  local facts = {group = group, members = table.concat(members, ' '), shown = shown or ''}
-  facts.barred = barred and table.concat(barred, ' ')
-  local body = cjson.encode(facts)
-  commit(jobs, tonumber(id), 'group_members', body)
-  return id, body
+  return id, commit(jobs, tonumber(id), 'group_members', {
+    group = group, members = table.concat(members, ' '), shown = shown or '', barred = barred and table.concat(barred, ' '),
+  })
 end
 
 -- Logs a change of a post in a group's timeline, and wakes its live readers. The log keeps the newest change of each post,

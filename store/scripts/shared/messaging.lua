@@ -41,9 +41,9 @@ end
 -- Returns the job's body.
 local function commit_change(keys, change, conversation, message, packed)
   redis.call('HSET', keys.conversation .. conversation, ConversationField.VERSION, change)
-  local body = cjson.encode({conversation = conversation, message = message, images = packed})
-  commit(keys.jobs, tonumber(change), 'conversation', body)
-  return body
+  return commit(keys.jobs, tonumber(change), 'conversation', {
+    conversation = conversation, message = message, images = packed,
+  })
 end
 
 -- Appends a message to a conversation, with its job. Returns {'new', message, body of the job}.

@@ -38,8 +38,10 @@ end
 
 -- Commits a job in the step that makes it necessary. The stream delivers the job to the committer at once, as its first
 -- worker. Another worker sees it only after the lease expires. `trace` comes from the loader: the operation's trace, which
--- the worker continues, or ''.
-local function commit(stream, id, kind, body)
+-- the worker continues, or ''. The fields of each kind are those of its struct in `store/records/jobs.py`.
+-- Returns the job's body.
+local function commit(stream, id, kind, fields)
+  local body = cjson.encode(fields)
   if trace == '' then
     redis.call('XADD', stream, str(id) .. '-0', 'kind', kind, 'body', body)
   else
@@ -52,6 +54,7 @@ local function commit(stream, id, kind, body)
     end
     redis.call('XREADGROUP', 'GROUP', 'workers', 'perch', 'STREAMS', stream, '>')
   end
+  return body
 end
 
 -- Leaves a job to any worker instead of its committer.
@@ -105,7 +108,7 @@ local function update_magnitude(user, stream, minted, partition, member)
   if is ~= known then
     redis.call('HSET', user, UserField.MAGNITUDE, is)
     local id = mint(minted, partition)
-    commit(stream, id, 'index', cjson.encode({member = member}))
+    commit(stream, id, 'index', {member = member})
     leave(stream, id)
   end
 end
@@ -117,7 +120,8 @@ local function weigh(user, stream, minted, partition, member, followers, thresho
   redis.call('HSET', user, UserField.FOLLOWERS, followers)
   update_magnitude(user, stream, minted, partition, member)
   local reach = string.match(redis.call('HGET', user, UserField.REACH) or '', '%a+') or 'small'
-  local is_big, kind = reach == 'growing' or reach == 'big', nil
+  local is_big = reach == 'growing' or reach == 'big'
+  local kind
   if not is_big and followers >= tonumber(threshold) then
     kind = 'grow'
   elseif is_big and followers < tonumber(threshold) * 0.9 then
@@ -127,7 +131,7 @@ local function weigh(user, stream, minted, partition, member, followers, thresho
   end
   local id = mint(minted, partition)
   redis.call('HSET', user, UserField.REACH, (kind == 'grow' and 'growing:' or 'shrinking:') .. str(id))
-  commit(stream, id, kind, cjson.encode({member = member}))
+  commit(stream, id, kind, {member = member})
   leave(stream, id)
 end
 

@@ -14,7 +14,6 @@ from store.conversations import messages
 from store.ids import PARTITIONS
 from store.posts import Draft, create_command
 from store.public_timelines import list_command
-from store.records.jobs import Job
 from store.records.lists import read_pairs
 from store.secret import Secret
 
@@ -43,8 +42,8 @@ async def reserve(db: Database, logins: Sequence[str]) -> dict[str, int]:
     return members
 
 
-async def create(db: Database, members: Sequence[NewMember], password: Secret) -> list[Job]:
-    """Create members with one password hash; returns the jobs that make their names permanent. One round trip."""
+async def create(db: Database, members: Sequence[NewMember], password: Secret) -> list[int]:
+    """Create members with one password hash; returns the jobs (ids) that make their names permanent. One round trip."""
     made = await db.ask(
         *(
             accounts.create_command(
@@ -53,10 +52,10 @@ async def create(db: Database, members: Sequence[NewMember], password: Secret) -
             for new in members
         )
     )
-    return [Job(int(job), "names", {}) for job in made if job]
+    return [int(job) for job, _ in filter(None, made)]
 
 
-async def keep_names(db: Database, members: Sequence[NewMember], names: Sequence[Job]) -> None:
+async def keep_names(db: Database, members: Sequence[NewMember], names: Sequence[int]) -> None:
     """Make the names of new members permanent, and finish the jobs for that. One round trip."""
     await db.ask(
         *(account_names.keep_name(keys.login(new.login), new.id) for new in members),

@@ -7,10 +7,9 @@ from msgspec import Struct
 from store import jobs, keys, posts, replies
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.records.jobs import AccountDeletion
 from store.records.posts import Location, write_hashtags
 from store.replies import Reply
-
-DELETION = "delete_account"  # kind of the job that removes what a deleted member has left
 
 
 class RestoredPost(Struct, frozen=True):
@@ -92,6 +91,6 @@ async def list_at_others(db: Database, found: list[RestoredPost]) -> None:
 async def is_being_deleted(db: Database, member: int) -> bool:
     """Return whether a job has still to remove what a deleted member has left."""
     async for batch in jobs.waiting(db, partition(member)):
-        if any(job.kind == DELETION and job.body["member"] == str(member) for job in batch):
+        if any(isinstance(job.body, AccountDeletion) and job.body.member == member for job in batch):
             return True
     return False

@@ -12,7 +12,7 @@ from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.keys.fields import GroupField
 from store.posts import Draft
-from store.records.jobs import Job
+from store.records.jobs import Job, PostDelivery
 from store.refusals import accepted
 from tests.support.scene import Scene
 
@@ -93,7 +93,7 @@ async def _close(db: Database, s: Scene) -> Job | None:
     repost = await _repost(db, s)
     await _finish(db, repost)
     assert repost
-    group = int(str(repost.body["original_group"]))
+    group = repost.body.original_group
     return accepted(await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PRIVATE.value}))
 
 
@@ -118,7 +118,7 @@ async def _answer(db: Database, s: Scene) -> Job | None:
     return job
 
 
-async def _repost(db: Database, s: Scene) -> Job | None:
+async def _repost(db: Database, s: Scene) -> Job[PostDelivery] | None:
     group = await _group(db, s)
     first = await _posted(db, group, Draft(s.cat, "to be passed on"))
     await _finish(db, first)
@@ -132,14 +132,14 @@ async def _delete(db: Database, s: Scene) -> Job | None:
     repost = await _repost(db, s)
     await _finish(db, repost)
     assert repost
-    return await posts.delete(db, int(str(repost.body["original"])), s.cat)
+    return await posts.delete(db, repost.body.original, s.cat)
 
 
 async def _hide(db: Database, s: Scene) -> Job | None:
     repost = await _repost(db, s)
     await _finish(db, repost)
     assert repost
-    return (await posts.hide(db, int(str(repost.body["original"])), s.cat, hidden=True))[1]
+    return (await posts.hide(db, repost.body.original, s.cat, hidden=True))[1]
 
 
 async def _late_post(db: Database, s: Scene) -> Job | None:
