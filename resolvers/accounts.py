@@ -34,8 +34,8 @@ from store.credentials.records import Credentials, Role
 from store.keys.fields import UserField
 from store.mail.letters import Link, MailKind
 from store.moderation.records import ModerationActKind
-from store.pictures.images import ImageRefused
 from store.records.members import MessageAudience, User
+from store.refusals import PartRefused, Refusal, accepted
 from store.secret import Secret
 
 SIGN_UP = "sign-up"  # the kind under which these attempts are counted
@@ -128,10 +128,9 @@ async def update_profile(
     if login is not None and login != current.login:
         await _reserve_login(context, current, login)
         profile[UserField.LOGIN] = names["login"] = login
-    try:
-        job = await accounts.update(context.db, member, profile=profile, names=names, pictures=changed)
-    except ImageRefused as refused:
-        raise pictures.refusal(refused) from None
+    job = await accounts.update(context.db, member, profile=profile, names=names, pictures=changed)
+    if isinstance(job, PartRefused):
+        raise pictures.refusal(*job)
     await dispatch.finish(context.db, job)
     if is_private is not None:
         job = await accounts.set_account_state(context.db, member, UserField.PRIVATE, holds=is_private)
@@ -185,7 +184,7 @@ async def set_role(db: Database, login: str, role: Role) -> bool:
     if member is None:
         return False
     acting = moderation.by_operator(ModerationActKind.ROLE_CHANGED, member, role)
-    await dispatch.finish(db, await accounts.set_role(db, member, role, acting))
+    await dispatch.finish(db, accepted(await accounts.set_role(db, member, role, acting)))
     return True
 
 
@@ -196,8 +195,7 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
         return False
     kind = ModerationActKind.USER_SUSPENDED if suspended else ModerationActKind.USER_UNSUSPENDED
     acting = moderation.by_operator(kind, member)
-    job = await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=suspended, acting=acting)
-    await dispatch.finish(db, job)
+    await dispatch.finish(db, accepted(await accounts.suspend(db, member, holds=suspended, acting=acting)))
     return True
 
 
@@ -206,7 +204,7 @@ async def delete_account(context: Context, *, password: Secret) -> DeleteAccount
     member = await context.member()
     confirmed = await credentials.confirm(context, member, password, "password")
     job = await accounts.delete(context.db, member, confirmed.password)
-    if job is None:
+    if job is Refusal.CHANGED:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "password: it was changed meanwhile", "password")
     await dispatch.finish(context.db, job)
     context.claims = None  # later fields of the same document are anonymous

@@ -16,6 +16,7 @@ from resolvers.process.tokens import Claims, digest, new_session
 from store import accounts, sessions
 from store.credentials.records import Credentials
 from store.credentials.two_factor import NO_PROOF, Proof
+from store.refusals import Refusal
 from store.secret import Secret
 from store.sessions import Session
 
@@ -40,12 +41,13 @@ async def sign_in(
     refresh_token = context.services.tokens.first_refresh_token(member, session)
     opened = new_record(context, session, refresh_token)
     address = context.services.tokens.address_digest(member, context.address)
-    outcome = await sessions.open_session(context.db, member, opened, checked_hash, address, proof)
-    if outcome == "code":
-        raise wrong_code()
-    if outcome != "ok":
-        raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
-    return session_answer(context, member, session, refresh_token)
+    match await sessions.open_session(context.db, member, opened, checked_hash, address, proof):
+        case Refusal.CODE:
+            raise wrong_code()
+        case Refusal.GONE | Refusal.CHANGED:
+            raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
+        case None:
+            return session_answer(context, member, session, refresh_token)
 
 
 def new_record(context: Context, session: str, refresh_token: Secret) -> Session:

@@ -26,6 +26,7 @@ from store.exports.links import LEASE_SECONDS, Link
 from store.ids import LARGEST
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS
+from store.refusals import Refusal
 from store.secret import Secret
 
 PATH = "/export/"  # a link is this path and a token
@@ -45,14 +46,15 @@ async def export_data(context: Context, *, password: Secret) -> ExportDataPayloa
     expires = time.time_ns() // 1_000_000 + settings.export_link_seconds * 1000
     link = Link(member, session, digest(token))
     most = settings.exports_per_day if settings.rate_limit else 0
-    outcome = await links.prepare(context.db, link, expires, most)
-    if outcome == "ended":
-        raise Unauthenticated("the session has ended: log in again")
-    if outcome == "limit":
-        message = f"at most {most} exports a day: try again in {windows.rest(DAY_SECONDS)} s"
-        raise over_limit("exports_per_day", message)
-    url = Secret(settings.public_url.rstrip("/") + PATH + token)
-    return ExportDataPayload(url=url, expires_at=datetime.fromtimestamp(expires / 1000, UTC))
+    match await links.prepare(context.db, link, expires, most):
+        case Refusal.ENDED:
+            raise Unauthenticated("the session has ended: log in again")
+        case Refusal.FULL:
+            message = f"at most {most} exports a day: try again in {windows.rest(DAY_SECONDS)} s"
+            raise over_limit("exports_per_day", message)
+        case None:
+            url = Secret(settings.public_url.rstrip("/") + PATH + token)
+            return ExportDataPayload(url=url, expires_at=datetime.fromtimestamp(expires / 1000, UTC))
 
 
 class Sending:
@@ -70,12 +72,15 @@ class Sending:
 
         Raises RateLimited while another export is sent to the member.
         """
-        outcome = await links.begin(self._services.db, self._link, self._sender)
-        if outcome == "busy":
-            raise RateLimited("another export of yours is being sent: wait until it has ended", LEASE_SECONDS)
-        user = await accounts.user(self._services.db, self._link.member) if outcome == "ok" else None
-        self.login = user.login if user else ""
-        return user is not None
+        match await links.begin(self._services.db, self._link, self._sender):
+            case Refusal.BUSY:
+                raise RateLimited("another export of yours is being sent: wait until it has ended", LEASE_SECONDS)
+            case Refusal.GONE:
+                return False
+            case None:
+                user = await accounts.user(self._services.db, self._link.member)
+                self.login = user.login if user else ""
+                return user is not None
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
         """Yield the archive, and renew the lease meanwhile. Raises Unauthenticated as soon as the session ends."""

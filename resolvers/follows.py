@@ -15,7 +15,7 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows, kinds, other_side
-from store.limits.writes import Exceeded, Kind
+from store.limits.writes import Kind
 from store.records.jobs import Job
 from store.records.lists import Entry
 from store.records.members import Relationship, User
@@ -45,7 +45,7 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
                 named.is_over_limit(member, "max_following", message)
             case Refusal.HOUR:
                 assert limit
-                message = write_limits.exceeded(limit, Exceeded.HOUR).message
+                message = write_limits.exceeded(limit, Refusal.HOUR).message
                 named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
     return await _done(context, named, job)
 

@@ -28,7 +28,7 @@ from store.groups import changes, reads
 from store.groups.changes import GroupDraft
 from store.groups.records import Group, GroupKind
 from store.keys.fields import GroupField
-from store.records.jobs import Job
+from store.records.jobs import Created, Job
 from store.records.lists import Entry
 from store.refusals import Refusal
 
@@ -45,15 +45,16 @@ async def create_group(
     draft = GroupDraft(
         owner, clean_name, clean_description, kind, key, input_digest(clean_name, clean_description, kind.value)
     )
-    outcome, created, job = await changes.create(context.db, draft)
-    if outcome == "conflict":
-        raise key_conflict()
-    if outcome == "full":
-        raise over_limit("max_groups", shown.too_many(context))
-    shown_group = await _finish(context, created, job)
-    if shown_group is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "the group has been deleted since")
-    return GroupPayload(group=shown_group)
+    match await changes.create(context.db, draft):
+        case Refusal.CONFLICT:
+            raise key_conflict()
+        case Refusal.FULL:
+            raise over_limit("max_groups", shown.too_many(context))
+        case Created(_, group, job):
+            shown_group = await _finish(context, group, job)
+            if shown_group is None:
+                raise refuse(UserErrorCode.NOT_FOUND, "the group has been deleted since")
+            return GroupPayload(group=shown_group)
 
 
 async def update_group(

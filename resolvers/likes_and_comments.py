@@ -9,16 +9,18 @@ from resolvers.operation import write_limits
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
-from resolvers.process.errors import Refused, UserErrorCode, no_such, not_allowed, refuse
+from resolvers.process.errors import UserErrorCode, no_such, not_allowed, refuse
 from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, kinds, likes_and_comments
 from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft, Liking
-from store.limits.writes import Kind
+from store.limits.writes import Kind, Limit
 from store.moderation.records import Act, ModerationActKind, Subject
+from store.records.jobs import Created, Job
 from store.records.members import User
 from store.records.posts import Comment, Post
+from store.refusals import Refusal, Surplus
 
 NO_COMMENT = -1  # an id that no comment has: an answer to it is refused, unless it is a retry
 
@@ -28,17 +30,12 @@ async def like(context: Context, *, post_id: str) -> PostIdPayload:
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
     limit = await write_limits.limit(context, Kind.LIKES)
-    if limit is None:
-        liking, exceeded = await likes_and_comments.like(context.db, post.id, viewer), None
-    else:
-        liking, exceeded = await likes_and_comments.like_within(context.db, post.id, viewer, limit)
-    is_counted = liking is not None and liking.is_changed and not exceeded
+    liking = await likes_and_comments.like(context.db, post.id, viewer, limit)
+    is_counted = isinstance(liking, Liking) and liking.is_changed
     uncounted = None if is_counted else write_limits.uncount(context, limit)
-    if uncounted and (exceeded or liking is None):
+    if uncounted and isinstance(liking, Refusal):
         await uncounted
-    if limit and exceeded:
-        raise Refused(write_limits.exceeded(limit, exceeded))
-    return await _answer(context, post, liking, has_liked=True)
+    return await _answer(context, post, liking, limit)
 
 
 async def unlike(context: Context, *, post_id: str) -> PostIdPayload:
@@ -48,12 +45,23 @@ async def unlike(context: Context, *, post_id: str) -> PostIdPayload:
     return await _answer(context, post, await likes_and_comments.unlike(context.db, post.id, viewer), has_liked=False)
 
 
-async def _answer(context: Context, post: Post, liking: Liking | None, *, has_liked: bool) -> PostIdPayload:
+async def _answer(
+    context: Context,
+    post: Post,
+    liking: Liking | likes_and_comments.Unliked,
+    limit: Limit | None = None,
+    *,
+    has_liked: bool = True,
+) -> PostIdPayload:
     """Answer with the post as the script has left it. Reading it again would be one more round trip."""
-    if liking is None:
-        raise no_such("post", "postId")
-    context.show(replace(post, like_count=liking.likes), has_liked=has_liked)
-    return PostIdPayload(post=await hydrate.post(context, post.id))
+    match liking:
+        case Refusal.GONE:
+            raise no_such("post", "postId")
+        case Refusal.HOUR | Refusal.TEXT as exceeded:
+            raise write_limits.refusal(limit, exceeded)
+        case Liking(_, likes):
+            context.show(replace(post, like_count=likes), has_liked=has_liked)
+            return PostIdPayload(post=await hydrate.post(context, post.id))
 
 
 async def comment(
@@ -93,37 +101,41 @@ async def _commit(context: Context, draft: CommentDraft, *, may_comment: bool) -
     claim = Claim(draft.author, "comment", key, f"{draft.digest} {draft.post}") if key else None
     if claim and not await idempotency.claim(context.db, claim):
         raise key_conflict()
-    outcome, created, job = await likes_and_comments.create_comment(context.db, draft)
-    uncounted = write_limits.uncount(context, draft.limit) if outcome != "new" else None
-    if outcome not in {"new", "again"}:
-        if uncounted:
-            await uncounted
-        if created:
-            await _take_back(context, created, draft.post)
-        raise await _refusal(context, draft, outcome, claim, may_comment=may_comment)
-    await dispatch.finish(context.db, job, context.batcher)
-    return created
-
-
-async def _refusal(
-    context: Context, draft: CommentDraft, outcome: str, claim: Claim | None, *, may_comment: bool
-) -> Exception:
-    if outcome == "conflict":
-        return key_conflict()
-    if outcome == "gone":
-        return no_such("post", "postId")
-    if claim:
+    made = await likes_and_comments.create_comment(context.db, draft)
+    is_new = isinstance(made, Created) and made.is_new
+    uncounted = None if is_new else write_limits.uncount(context, draft.limit)
+    if isinstance(made, Created):
+        await dispatch.finish(context.db, made.job, context.batcher)
+        return made.id
+    if uncounted:
+        await uncounted
+    if isinstance(made, Surplus):
+        await _take_back(context, made.made.id, draft.post)
+    if claim and made not in {Refusal.CONFLICT, Refusal.GONE}:
         await idempotency.release(context.db, claim)
-    if not may_comment:
-        return not_allowed("only members of its group comment on this post", "postId")
-    no_reply = "replyToId: there is no such comment on this post"
-    return write_limits.refusal(draft.limit, outcome) or refuse(UserErrorCode.NOT_FOUND, no_reply, "replyToId")
+    raise _refusal(draft, made, may_comment=may_comment)
+
+
+def _refusal(
+    draft: CommentDraft, made: Surplus[Created] | likes_and_comments.Uncommented, *, may_comment: bool
+) -> Exception:
+    match made:
+        case Refusal.CONFLICT:
+            return key_conflict()
+        case Refusal.GONE:
+            return no_such("post", "postId")
+        case Refusal.NO_COMMENT if not may_comment:
+            return not_allowed("only members of its group comment on this post", "postId")
+        case Refusal.NO_COMMENT:
+            return no_such("comment on this post", "replyToId")
+        case Surplus(exceeded=exceeded) | (Refusal.HOUR | Refusal.TEXT as exceeded):
+            return write_limits.refusal(draft.limit, exceeded)
 
 
 async def _take_back(context: Context, comment: int, post: int) -> None:
     """Delete a comment that was made at the same moment as others, and is one too many."""
-    _, job = await likes_and_comments.delete_comment(context.db, comment, post)
-    await dispatch.finish(context.db, job, context.batcher)
+    job = await likes_and_comments.delete_comment(context.db, comment, post)
+    await dispatch.finish(context.db, job if isinstance(job, Job) else None, context.batcher)
 
 
 async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:
@@ -139,8 +151,8 @@ async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentP
             raise not_allowed("only its author and the author of the post can delete a comment", "commentId")
         await moderation.check_rank(context, named.author, "commentId")
         act = Act(viewer, ModerationActKind.CONTENT_DELETED, Subject("comment", number)).written()
-    there, job = await likes_and_comments.delete_comment(context.db, number, named.post_id, act)
-    if not there:
+    job = await likes_and_comments.delete_comment(context.db, number, named.post_id, act)
+    if job is Refusal.GONE:
         raise no_such("comment", "commentId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()

@@ -17,14 +17,16 @@ from resolvers.reading.paging import NodeEdge, Page, PageArguments
 from resolvers.reading.pictures import Picture
 from store import idempotency, kinds
 from store.conversations import messages as conversations
-from store.conversations.messages import Draft, Sent
+from store.conversations.messages import Draft, Sent, Unsent
 from store.conversations.records import Conversation, Message
 from store.idempotency import Claim
 from store.limits.writes import Kind
 from store.pictures import images
-from store.pictures.images import ImageRefused, Wanted
+from store.pictures.images import Wanted
+from store.records.jobs import Created
 from store.records.lists import Entry
 from store.records.members import User
+from store.refusals import PartRefused, Refusal, Surplus
 from store.timelines import Slice
 
 BEGUN = "conversations"  # the kind under which begun conversations are counted
@@ -44,11 +46,14 @@ async def start_conversation(
         await _limit_begun(context, viewer)
     limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(members))
     draft = Draft(viewer, words, named.willing, key, input_digest(words, sorted(others)), limit)
-    sent = await _commit(context, "startConversation", draft, lambda: conversations.start(context.db, members, draft))
-    if sent.outcome == conversations.UNWILLING:
+
+    def unwilling(member: int) -> Refused:
         message = "userIds: this member does not take messages from you"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "userIds", others[sent.unwilling])
-    return await _payload(context, sent.message)
+        return refuse(UserErrorCode.NOT_ALLOWED, message, "userIds", others[member])
+
+    return await _commit(
+        context, "startConversation", draft, lambda: conversations.start(context.db, members, draft), unwilling
+    )
 
 
 async def _limit_begun(context: Context, viewer: int) -> None:
@@ -77,26 +82,19 @@ async def send_message(
     limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(conversation.members))
     digest = input_digest(words, conversation.id, *pictures.digest_of(pictured))
     draft = Draft(viewer, words, willing, key, digest, limit)
-    sent = await _commit(context, "sendMessage", draft, lambda: _send(context, conversation.id, draft, pictured))
-    if sent.outcome == conversations.GONE:
-        raise no_such("conversation", "conversationId")
-    if sent.outcome == conversations.LATE:
-        raise refuse(UserErrorCode.CONFLICT, "images: sending them took too long: try again", "images")
-    if sent.outcome == conversations.ALONE:
-        raise not_allowed("nobody else is in this conversation", "conversationId")
-    if sent.outcome == conversations.UNWILLING:
-        raise not_allowed("the other member does not take messages from you", "conversationId")
-    return await _payload(context, sent.message)
+    unwilling = not_allowed("the other member does not take messages from you", "conversationId")
+    return await _commit(
+        context, "sendMessage", draft, lambda: _send(context, conversation.id, draft, pictured), lambda _: unwilling
+    )
 
 
 async def _send(context: Context, conversation: int, draft: Draft, pictured: Sequence[Wanted]) -> Sent:
     """Send a message with its pictures, which are reserved for it first: they lie in the sender's partition."""
     if not pictured:
         return await conversations.send(context.db, conversation, draft)
-    try:
-        reservation = await images.reserve(context.db, draft.sender, conversation, pictured)
-    except ImageRefused as refused:
-        return await _sent_before(context, conversation, draft, pictures.refusal(refused))
+    reservation = await images.reserve(context.db, draft.sender, conversation, pictured)
+    if isinstance(reservation, PartRefused):
+        return await _sent_before(context, conversation, draft, pictures.refusal(*reservation))
     sent = await conversations.send(context.db, conversation, replace(draft, reservation=reservation))
     await dispatch.finish(context.db, reservation.job)
     return sent
@@ -113,32 +111,52 @@ async def _sent_before(context: Context, conversation: int, draft: Draft, refusa
     return first
 
 
-async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[[], Awaitable[Sent]]) -> Sent:
-    """Commit a message and run its job. Raises Refused for an idempotency key that was used with other input."""
+async def _commit(
+    context: Context,
+    mutation: str,
+    draft: Draft,
+    send: Callable[[], Awaitable[Sent]],
+    unwilling: Callable[[int], Refused],
+) -> MessagePayload:
+    """Commit a message, run its job and return it. Raises Refused, for a member who is unwilling the one given."""
     key = draft.idempotency_key
     claim = Claim(draft.sender, mutation, key, draft.input_digest) if key else None
     if claim and not await idempotency.claim(context.db, claim):
         raise key_conflict()
     sent = await send()
-    uncounted = write_limits.uncount(context, draft.limit) if sent.outcome != conversations.WRITTEN else None
-    refusal = write_limits.refusal(draft.limit, sent.outcome)
-    if refusal:
-        await _take_back(context, sent)
-    if uncounted and sent.outcome != conversations.AGAIN:
+    is_new = isinstance(sent, Created) and sent.is_new
+    uncounted = None if is_new else write_limits.uncount(context, draft.limit)
+    if isinstance(sent, Created):
+        await dispatch.finish(context.db, sent.job, context.batcher)
+        return await _payload(context, sent.id)
+    if isinstance(sent, Surplus):
+        await _take_back(context, sent.made)
+    if uncounted:
         await uncounted
-    if sent.outcome == conversations.CONFLICT:
-        raise key_conflict()
-    if claim and sent.outcome not in {conversations.WRITTEN, conversations.AGAIN}:
+    if claim and sent is not Refusal.CONFLICT:
         await idempotency.release(context.db, claim)
-    if refusal:
-        raise refusal
-    await dispatch.finish(context.db, sent.job, context.batcher)
-    return sent
+    raise _refusal(draft, sent, unwilling)
 
 
-async def _take_back(context: Context, sent: Sent) -> None:
+def _refusal(draft: Draft, sent: Surplus[Created] | Unsent, unwilling: Callable[[int], Refused]) -> Exception:
+    match sent:
+        case Refusal.CONFLICT:
+            return key_conflict()
+        case Surplus(exceeded=exceeded) | (Refusal.HOUR | Refusal.TEXT as exceeded):
+            return write_limits.refusal(draft.limit, exceeded)
+        case PartRefused():
+            return unwilling(int(sent.part))
+        case Refusal.GONE:
+            return no_such("conversation", "conversationId")
+        case Refusal.ALONE:
+            return not_allowed("nobody else is in this conversation", "conversationId")
+        case Refusal.LATE:
+            return refuse(UserErrorCode.CONFLICT, "images: sending them took too long: try again", "images")
+
+
+async def _take_back(context: Context, sent: Created) -> None:
     """Delete a message that was sent at the same moment as others, and is one too many."""
-    for job in (sent.job, await conversations.delete(context.db, sent.message) if sent.message else None):
+    for job in (sent.job, await conversations.delete(context.db, sent.id)):
         await dispatch.finish(context.db, job, context.batcher)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
@@ -16,9 +17,8 @@ from store import accounts
 from store.credentials.records import Role
 from store.groups import changes
 from store.groups import reads as group_reads
-from store.keys.fields import UserField
 from store.moderation import log
-from store.moderation.records import Act, Acting, ModerationAct, ModerationActKind, Outranked, Report, Subject
+from store.moderation.records import Act, Acting, ModerationAct, ModerationActKind, Report, Subject
 from store.records.jobs import Job
 from store.records.members import User
 from store.refusals import Refusal
@@ -31,12 +31,7 @@ async def suspend_user(context: Context, *, user_id: str, suspended: bool, note:
     member = await _member(context, user_id)
     kind = ModerationActKind.USER_SUSPENDED if suspended else ModerationActKind.USER_UNSUSPENDED
     act = Act(moderator, kind, Subject("user", member), note=words)
-    try:
-        job = await accounts.set_account_state(
-            context.db, member, UserField.SUSPENDED, holds=suspended, acting=Acting(context.rank, act)
-        )
-    except Outranked:
-        raise moderation.outranked("userId") from None
+    job = await accounts.suspend(context.db, member, holds=suspended, acting=Acting(context.rank, act))
     return await _finish(context, member, job)
 
 
@@ -46,11 +41,7 @@ async def set_role(context: Context, *, user_id: str, role: Role, note: str | No
     words = checked_note(note, context.settings.max_note)
     member = await _member(context, user_id)
     act = moderation.role_act(administrator, member, role, words)
-    try:
-        job = await accounts.set_role(context.db, member, role, Acting(context.rank, act))
-    except Outranked:
-        raise moderation.outranked("userId") from None
-    return await _finish(context, member, job)
+    return await _finish(context, member, await accounts.set_role(context.db, member, role, Acting(context.rank, act)))
 
 
 async def _member(context: Context, user_id: str) -> int:
@@ -63,7 +54,9 @@ async def _member(context: Context, user_id: str) -> int:
     return member.id
 
 
-async def _finish(context: Context, member: int, job: Job | None) -> UserPayload:
+async def _finish(context: Context, member: int, job: Job | Literal[Refusal.OUTRANKED] | None) -> UserPayload:
+    if job is Refusal.OUTRANKED:
+        raise moderation.outranked("userId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     await context.authenticate()

@@ -26,12 +26,12 @@ from resolvers.rules import text as rules
 from resolvers.rules import visibility
 from store import idempotency, kinds, posts
 from store.limits.writes import Kind
-from store.moderation.records import Act, Acting, ModerationActKind, Outranked, Subject
-from store.pictures.images import ImageRefused
+from store.moderation.records import Act, Acting, ModerationActKind, Subject
 from store.posts import Draft
-from store.records.jobs import Job
+from store.records.jobs import Created, Job
 from store.records.members import User
 from store.records.posts import Post, Repost, is_plain_repost
+from store.refusals import PartRefused, Refusal
 
 
 async def post(
@@ -155,10 +155,10 @@ async def _remove(context: Context, found: Post) -> Job | None:
     """Delete another member's post as a moderator of the site; raises Refused for an equal or superior."""
     about = Subject(global_ids.kind_of(found), found.id)
     act = Act(context.viewer or 0, ModerationActKind.CONTENT_DELETED, about)
-    try:
-        return await posts.delete(context.db, found.id, found.author, Acting(context.rank, act))
-    except Outranked:
-        raise moderation.outranked("postId") from None
+    job = await posts.remove(context.db, found.id, found.author, Acting(context.rank, act))
+    if job is Refusal.OUTRANKED:
+        raise moderation.outranked("postId")
+    return job
 
 
 async def hide_post(context: Context, *, post_id: str) -> PostIdPayload:
@@ -176,8 +176,8 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayloa
     found = await hydrate.own(context, post_id, viewer, "hide")
     if isinstance(found, Repost) and found.is_plain:
         raise not_allowed("a plain repost cannot be hidden, only taken back", "postId")
-    there, job = await posts.hide(context.db, found.id, viewer, hidden=hidden)
-    if not there:
+    job = await posts.hide(context.db, found.id, viewer, hidden=hidden)
+    if job is Refusal.GONE:
         raise no_such("post", "postId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
@@ -215,20 +215,20 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     # A text on its own is for those who follow. Others get it where it answers, quotes, names them, or is in a group.
     target = draft.reply_to or draft.original or draft.group or ",".join(map(str, sorted(set(draft.mentions))))
     limit = await write_limits.limit(context, Kind.POSTS, draft.text, target)
-    try:
-        outcome, created, job = await posts.create(context.db, replace(draft, limit=limit))
-    except ImageRefused as refused:
-        raise pictures.refusal(refused) from None
-    if outcome == "conflict":
-        raise key_conflict()
-    if refusal := write_limits.refusal(limit, outcome):
-        raise refusal
-    await dispatch.finish(context.db, job, context.batcher)
-    context.forget()
-    made = await hydrate.post_by(context, created, draft.author)
-    if made is None:
-        raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")
-    return made
+    match await posts.create(context.db, replace(draft, limit=limit)):
+        case Refusal.CONFLICT:
+            raise key_conflict()
+        case Refusal.HOUR | Refusal.TEXT as exceeded:
+            raise write_limits.refusal(limit, exceeded)
+        case PartRefused(refusal, place):
+            raise pictures.refusal(refusal, place)
+        case Created(_, post, job):
+            await dispatch.finish(context.db, job, context.batcher)
+            context.forget()
+            made = await hydrate.post_by(context, post, draft.author)
+            if made is None:
+                raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")
+            return made
 
 
 async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | None]:

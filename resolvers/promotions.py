@@ -19,6 +19,7 @@ from store.moderation import log
 from store.moderation.records import Act, ModerationActKind
 from store.moderation.records import Subject as LoggedSubject
 from store.records.posts import Status
+from store.refusals import Refusal
 
 TITLE_MOST = 100  # characters of an advertisement's title; its text is bounded like a post's
 URL_MOST = 2000  # characters of an advertisement's URL
@@ -61,7 +62,7 @@ async def create_promotion(
     job = await log.intend(context.db, act, promotion)
     made = await promotions.create(context.db, sponsor=sponsor, ends=ends, subject=shown, promotion=promotion)
     await dispatch.finish(context.db, job, context.batcher)
-    if made is None:
+    if made is Refusal.FULL:
         most = context.settings.max_promotions
         raise over_limit("max_promotions", f"at most {most} promotions can run at one time")
     return PromotionPayload(promotion=made)

@@ -24,6 +24,7 @@ from store.moderation.reports import Decision, ReportDraft
 from store.records.lists import Entry, read_entries
 from store.records.members import User
 from store.records.posts import Post
+from store.refusals import Refusal
 from store.timelines import Slice, read_slice
 
 FILED = "reports"  # the kind under which filed reports are counted
@@ -42,8 +43,8 @@ async def report(context: Context, *, subject_id: str, reason: ReportReason, not
     subject = Subject(ids.kind_of(found), found.id)
     copied = await _copied(context, found) if isinstance(found, Message) else []
     copy, pictured = write_messages(copied) if copied else "", tuple([one.id for one in copied if one.images])
-    is_new, made = await reports.file(context.db, ReportDraft(viewer, subject, author, reason, words, copy, pictured))
-    if not is_new:
+    made = await reports.file(context.db, ReportDraft(viewer, subject, author, reason, words, copy, pictured))
+    if made is Refusal.REPORTED:
         raise refuse(UserErrorCode.CONFLICT, "subjectId: your report of this is still open", "subjectId")
     context.forget()
     return await _payload(context, made)
@@ -108,14 +109,15 @@ async def resolve_report(
         raise _resolved()
     text = await _checked_decision(context, stored, action)
     decision = Decision(number, action, moderator, context.rank, words, text)
-    outcome, job = await reports.resolve(context.db, decision)
-    if outcome == "gone":
-        raise no_such("report", "reportId")
-    if job is None:
-        raise _resolved()
-    await dispatch.finish(context.db, job, context.batcher)
-    context.forget()
-    return await _payload(context, number)
+    match await reports.resolve(context.db, decision):
+        case Refusal.GONE:
+            raise no_such("report", "reportId")
+        case Refusal.RESOLVED:
+            raise _resolved()
+        case job:
+            await dispatch.finish(context.db, job, context.batcher)
+            context.forget()
+            return await _payload(context, number)
 
 
 async def _checked_decision(context: Context, found: Report, action: ReportAction) -> str:

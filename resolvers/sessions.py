@@ -15,6 +15,7 @@ from resolvers.process.tokens import Claims, digest
 from store import account_names, accounts
 from store import sessions as stored
 from store.mail.letters import MailKind
+from store.refusals import Refusal
 from store.secret import Secret
 from store.sessions import Session
 
@@ -75,7 +76,7 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> Session
     if claims is None:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "refreshToken: this is not a refresh token", "refreshToken")
     successor = tokens.next_refresh_token(refresh_token)
-    outcome = await stored.rotate(
+    refusal = await stored.rotate(
         context.db,
         claims.member,
         claims.session,
@@ -84,9 +85,9 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> Session
         is_issued=claims.is_issued,
         address=context.address,
     )
-    if outcome == "ended":
+    if refusal is Refusal.ENDED:
         await stored.end(context.db, claims.member, only=claims.session)
-    if outcome != "ok":
+    if refusal:
         raise refuse(
             UserErrorCode.WRONG_CREDENTIALS, "refreshToken: it is used up, or its session has ended", "refreshToken"
         )
@@ -128,7 +129,7 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
     password = await context.services.passwords.hash(new_password, context.address)
     session = context.claims.session
     token = context.services.tokens.first_refresh_token(member, session)
-    if not await stored.change_password(
+    if await stored.change_password(
         context.db,
         member,
         checked_hash=confirmed.password,

@@ -10,6 +10,7 @@ from resolvers.process import one_time_codes
 from resolvers.process.errors import Refused, Unauthenticated, UserErrorCode, refuse
 from store import accounts, sessions
 from store.credentials import two_factor as stored
+from store.refusals import Refusal
 from store.secret import Secret
 
 
@@ -21,16 +22,18 @@ async def enable_two_factor(context: Context, *, password: Secret) -> EnableTwoF
     if profile is None:
         raise Unauthenticated("this member is gone")
     salt = one_time_codes.new_salt()
-    outcome = await stored.enable(context.db, member, checked_hash=confirmed.password, salt=salt)
-    if outcome == "on":
-        message = "the second factor is on: turn it off before you set it up anew"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message)
-    if outcome == "unverified":
-        raise _unverified()
-    if outcome != "ok":
-        raise _password_changed()
-    codes = context.services.codes
-    return EnableTwoFactorPayload(secret=codes.secret(member, salt), uri=codes.uri(member, salt, profile.login))
+    match await stored.enable(context.db, member, checked_hash=confirmed.password, salt=salt):
+        case Refusal.ENABLED:
+            message = "the second factor is on: turn it off before you set it up anew"
+            raise refuse(UserErrorCode.NOT_ALLOWED, message)
+        case Refusal.UNVERIFIED:
+            raise _unverified()
+        case Refusal.CHANGED:
+            raise _password_changed()
+        case None:
+            codes = context.services.codes
+            uri = codes.uri(member, salt, profile.login)
+            return EnableTwoFactorPayload(secret=codes.secret(member, salt), uri=uri)
 
 
 async def confirm_two_factor(context: Context, *, code: Secret) -> ConfirmTwoFactorPayload:
@@ -56,7 +59,7 @@ async def confirm_two_factor(context: Context, *, code: Secret) -> ConfirmTwoFac
         session=context.claims.session,
         recovery_codes=[one_time_codes.recovery_digest(member, one) for one in recovery_codes],
     )
-    if ended is None:
+    if ended is Refusal.CODE:
         raise credentials.wrong_code()
     await sessions.announce(context.db, member, ended)
     context.forget()
@@ -68,13 +71,14 @@ async def disable_two_factor(context: Context, *, password: Secret, code: Secret
     member = await context.member()
     confirmed = await credentials.confirm(context, member, password, "password")
     proof = await credentials.second_factor(context, member, confirmed, code)
-    outcome = await stored.disable(context.db, member, checked_hash=confirmed.password, proof=proof)
-    if outcome == "code":
-        raise credentials.wrong_code()
-    if outcome != "ok":
-        raise _password_changed()
-    context.forget()
-    return ViewerPayload(viewer=context.claims)
+    match await stored.disable(context.db, member, checked_hash=confirmed.password, proof=proof):
+        case Refusal.CODE:
+            raise credentials.wrong_code()
+        case Refusal.CHANGED:
+            raise _password_changed()
+        case None:
+            context.forget()
+            return ViewerPayload(viewer=context.claims)
 
 
 def _unverified() -> Refused:

@@ -34,7 +34,9 @@ from store.media.objects import Form
 from store.pictures import originals
 from store.pictures import uploads as stored
 from store.pictures.uploads import Upload, UploadDraft
+from store.records.jobs import Job
 from store.records.pictures import Image, UploadPurpose, UploadState
+from store.refusals import Refusal
 from store.secret import Secret
 from store.settings import Settings
 
@@ -57,18 +59,19 @@ async def create_upload(
     refuse_all(_flaws(settings, clean_type, size))
     draft = UploadDraft(owner, purpose, clean_type, size, key, input_digest(purpose.value, clean_type, size))
     most, is_new = share_of(settings, owner, settings.images_per_day)
-    outcome, made = await stored.create(context.db, draft, most if settings.rate_limit else 0)
-    if outcome == "conflict":
-        raise key_conflict()
-    if outcome == "full":
-        whose = " for a new member" if is_new else ""
-        message = f"at most {most:,} pictures a day{whose}: try again in {windows.rest(DAY_SECONDS):,} s"
-        raise over_limit("images_per_day", message)
-    context.forget()
-    (upload,) = await uploads(context, [made])
-    if upload is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "the upload has been removed since")
-    return UploadPayload(upload=upload)
+    match await stored.create(context.db, draft, most if settings.rate_limit else 0):
+        case Refusal.CONFLICT:
+            raise key_conflict()
+        case Refusal.FULL:
+            whose = " for a new member" if is_new else ""
+            message = f"at most {most:,} pictures a day{whose}: try again in {windows.rest(DAY_SECONDS):,} s"
+            raise over_limit("images_per_day", message)
+        case made:
+            context.forget()
+            (upload,) = await uploads(context, [made])
+            if upload is None:
+                raise refuse(UserErrorCode.NOT_FOUND, "the upload has been removed since")
+            return UploadPayload(upload=upload)
 
 
 def _flaws(settings: Settings, content_type: str, size: int) -> list[UserError]:
@@ -172,12 +175,12 @@ async def receive(db: Database, upload: Upload, file: IO[bytes]) -> bool:
     """
     name = stored.new_name(upload.id)
     await db.media.put(name, Form.ORIGINAL, file)
-    outcome, job = await stored.receive(db, upload.id, name)
-    if job is None:
-        await db.media.delete([name], [Form.ORIGINAL])
-    else:
+    job = await stored.receive(db, upload.id, name)
+    if isinstance(job, Job):
         await jobs.hand_over(db, job)
-    return outcome != "gone"
+    else:
+        await db.media.delete([name], [Form.ORIGINAL])
+    return job is not Refusal.GONE
 
 
 async def images(context: Context, found: Sequence[Upload]) -> list[Image | None]:

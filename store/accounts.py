@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.credentials.records import Credentials, Role
 from store.ids import partition
+from store.keys.fields import UserField
 from store.limits.writes import member_keys
 from store.mail.letters import Link
 from store.mail.tokens import sign_up_mail
-from store.moderation.records import Acting, Outranked
-from store.pictures.images import ImageRefused, Wanted, image_prefix, write_profile
-from store.records.jobs import AccountDeletion, ActLogging, Job, Naming, ObjectRemoval, PrivacyChange, read_job
+from store.moderation.records import Acting
+from store.pictures.images import ImageRefusal, Wanted, image_prefix, write_profile
+from store.records.jobs import AccountDeletion, ActLogging, Job, Naming, ObjectRemoval, OneBody, PrivacyChange, read_job
 from store.records.lists import read_pairs
 from store.records.members import User
+from store.refusals import PartRefused, Refusal, refused
 from store.secret import Secret
 from store.sessions import announce
 
@@ -83,15 +86,15 @@ async def update(
     credentials: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
     pictures: Mapping[str, Wanted | None] | None = None,
-) -> Job | None:
+) -> Job | PartRefused[ImageRefusal] | None:
     """Change fields of a member atomically; `names` are the new login, name and e-mail among them.
 
     `pictures` are the new avatar and header, None to remove one. Returns the job that applies the names and removes
-    replaced pictures, None without either. Raises ImageRefused for a picture that cannot be attached.
+    replaced pictures, None without either.
     """
     p = partition(member)
     changes = [*(profile or {}).items(), *(credentials or {}).items()]
-    outcome, *job = await db.call(
+    reply = await db.call(
         "update_member",
         **keys.committing(p),
         **keys.of(member, keys.user, keys.credentials, keys.former_logins, keys.images),
@@ -104,23 +107,33 @@ async def update(
         pictures=write_profile(pictures or {}),
         changes=[part for change in changes for part in change],
     )
-    if outcome == "image":
-        raise ImageRefused(*job)
-    if not job:
-        return None
-    kind, *committed = job
-    return read_job(Naming, *committed) if kind == Naming.kind else read_job(ObjectRemoval, *committed)
+    return refused(reply) or (_read_update(*reply) if reply else None)
 
 
-async def set_account_state(
-    db: Database, member: int, what: str, *, holds: bool, acting: Acting | None = None
-) -> Job[PrivacyChange] | None:
+def _read_update(kind: str, job: str, body: str) -> Job:
+    return read_job(Naming, job, body) if kind == Naming.kind else read_job(ObjectRemoval, job, body)
+
+
+async def set_account_state(db: Database, member: int, what: str, *, holds: bool) -> Job[PrivacyChange] | None:
     """Make a member private or suspended, or end that; returns the job that moves their published posts.
 
     `what` is `UserField.PRIVATE` or `UserField.SUSPENDED`. Suspension ends every session. Returns None when nothing
-    changes. A moderator's act is logged by the job. Raises Outranked for an equal or superior of who acts.
+    changes.
     """
-    reply = await db.call(
+    reply = await _set_state(db, member, what, holds=holds)
+    return await _read_end(db, member, PrivacyChange, reply) if reply else None
+
+
+async def suspend(
+    db: Database, member: int, *, holds: bool, acting: Acting
+) -> Job[PrivacyChange] | Literal[Refusal.OUTRANKED] | None:
+    """Suspend a member as a moderator, or end that; returns as `set_account_state` does. The job logs the act."""
+    reply = await _set_state(db, member, UserField.SUSPENDED, holds=holds, acting=acting)
+    return refused(reply) or (await _read_end(db, member, PrivacyChange, reply) if reply else None)
+
+
+async def _set_state(db: Database, member: int, what: str, *, holds: bool, acting: Acting | None = None) -> Any:
+    return await db.call(
         "set_account_state",
         **keys.committing(partition(member)),
         **keys.of(member, keys.user, keys.credentials, keys.sessions),
@@ -129,21 +142,18 @@ async def set_account_state(
         wanted="1" if holds else "",
         **(acting.arguments() if acting else {}),
     )
-    if not reply:
-        return None
-    if reply == ["denied"]:
-        raise Outranked
+
+
+async def _read_end(db: Database, member: int, kind: type[OneBody], reply: Sequence[Any]) -> Job[OneBody]:
+    """Announce the sessions that a change has ended; returns its job."""
     job, body, ended = reply
     await announce(db, member, ended)
-    return read_job(PrivacyChange, job, body)
+    return read_job(kind, job, body)
 
 
-async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job | None:
-    """Set a member's role from their next request on; returns the job that logs the act, None when nothing changes.
-
-    Raises Outranked unless the member's present role is below the rank of who acts.
-    """
-    outcome, *job = await db.call(
+async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job | Literal[Refusal.OUTRANKED] | None:
+    """Set a member's role from their next request on; returns the job that logs the act, None when nothing changes."""
+    reply = await db.call(
         "set_role",
         **keys.committing(partition(member)),
         credentials=keys.credentials(member),
@@ -151,15 +161,13 @@ async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job
         role=role.value,
         **acting.arguments(),
     )
-    if outcome == "denied":
-        raise Outranked
-    return read_job(ActLogging, *job) if job else None
+    return refused(reply) or (read_job(ActLogging, *reply) if reply else None)
 
 
-async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
+async def delete(db: Database, member: int, checked_hash: Secret) -> Job | Literal[Refusal.CHANGED]:
     """Delete a member and end their sessions; returns the job that removes the rest.
 
-    Returns None when the member is gone, or when their password's hash is no longer `checked_hash`.
+    CHANGED says that the member is gone, or that their password's hash is no longer `checked_hash`.
     """
     p = partition(member)
     reply = await db.call(
@@ -173,11 +181,7 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
         image_prefix=image_prefix(p),
         checked_hash=checked_hash.reveal(),
     )
-    if reply is None:
-        return None
-    job, body, ended = reply
-    await announce(db, member, ended)
-    return read_job(AccountDeletion, job, body)
+    return refused(reply) or await _read_end(db, member, AccountDeletion, reply)
 
 
 async def forget(db: Database, member: int) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.limits.writes import Exceeded, Limit, count_commands, read_exceeded
-from store.records.jobs import CommentDeletion, CommentMentions, Job, read_job
+from store.limits.writes import Limit, count_commands, read_exceeded, refused_ahead, surplus
+from store.records.jobs import CommentDeletion, CommentMentions, Created, Job, read_created, read_job
 from store.records.lists import read_pairs
 from store.records.posts import Comment
+from store.refusals import Refusal, Surplus, refused
 from store.scripts.mailboxes import mailboxes
 
-_REFUSED = -1  # a like that was not made, in the reply of its script
+Unliked = Literal[Refusal.GONE, Refusal.HOUR, Refusal.TEXT]
+# Why a post is not commented on. NO_COMMENT: the comment that it answers is gone.
+Uncommented = Literal[Refusal.CONFLICT, Refusal.GONE, Refusal.NO_COMMENT, Refusal.HOUR, Refusal.TEXT]
 
 
 class Liking(NamedTuple):
@@ -25,40 +28,32 @@ class Liking(NamedTuple):
     likes: int  # of the post, by now
 
 
-async def like(db: Database, post: int, member: int) -> Liking | None:
-    """Like a post; None when the post is gone.
+async def like(db: Database, post: int, member: int, limit: Limit | None = None) -> Liking | Unliked:
+    """Like a post, unless that exceeds a limit. It is counted unless it is known to exceed the limit before.
 
     The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
-    """
-    index = ("ZADD", keys.liked(member), post, post)
-    _, reply = await db.ask(index, _like_command(db, post, member))
-    return _read(reply)
-
-
-async def like_within(db: Database, post: int, member: int, limit: Limit) -> tuple[Liking | None, Exceeded | None]:
-    """Like a post, unless that exceeds a limit; returns what `like` does, and the limit. It is counted in any case.
-
     Likes at the same moment may pass the limit together. Those that are too many are taken back.
     """
-    if limit.exceeded:
-        (reply,) = await db.ask(_like_command(db, post, member, refused=True))
-        return _read(reply), limit.exceeded if reply and reply[0] == _REFUSED else None
+    liking = _like_command(db, post, member, refused_ahead(limit))
+    if limit and limit.exceeded:
+        return _read(*await db.ask(liking))
     index = ("ZADD", keys.liked(member), post, post)
-    _, reply, *counted = await db.ask(index, _like_command(db, post, member), *count_commands(limit))
-    exceeded, liking = read_exceeded(limit, counted), _read(reply)
-    if exceeded and liking and liking.is_changed:
-        return await unlike(db, post, member), exceeded
-    return liking, None
+    _, reply, *counted = await db.ask(index, liking, *count_commands(limit))
+    made = _read(reply)
+    exceeded = read_exceeded(limit, counted) if limit else None
+    if exceeded and isinstance(made, Liking) and made.is_changed:
+        await unlike(db, post, member)
+        return exceeded
+    return made
 
 
-def _read(reply: list[int] | None) -> Liking | None:
-    return Liking(reply[0] == 1, reply[1]) if reply else None
+def _read(reply: Any) -> Liking | Unliked:
+    return refused(reply) or Liking(reply[0] == 1, reply[1])
 
 
-def _like_command(db: Database, post: int, member: int, *, refused: bool = False) -> Command:
+def _like_command(db: Database, post: int, member: int, refusal: str) -> Command:
     p = partition(post)
-    liking = _liking(db, post, member)
-    return script("like", minted=keys.minted(p), partition=p, refused="1" if refused else "", **liking)
+    return script("like", minted=keys.minted(p), partition=p, refused=refusal, **_liking(db, post, member))
 
 
 def liked_commands(posts: Sequence[int], member: int) -> list[Command]:
@@ -71,10 +66,9 @@ def comment_command(comment: int) -> Command:
     return ("HGETALL", keys.comment(comment))
 
 
-async def unlike(db: Database, post: int, member: int) -> Liking | None:
-    """Remove a like; None when the post is gone. The member's index keeps its entry."""
-    (reply,) = await db.ask(_unlike_command(db, post, member))
-    return _read(reply)
+async def unlike(db: Database, post: int, member: int) -> Liking | Unliked:
+    """Remove a like. The member's index keeps its entry."""
+    return _read(*await db.ask(_unlike_command(db, post, member)))
 
 
 def _unlike_command(db: Database, post: int, member: int) -> Command:
@@ -108,24 +102,15 @@ class CommentDraft:
     limit: Limit | None = None
 
 
-async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, Job | None]:
-    """Comment on a post; returns the outcome, the comment and its job.
+async def create_comment(db: Database, draft: CommentDraft) -> Created | Surplus[Created] | Uncommented:
+    """Comment on a post. The job notifies the mentioned members; it is None when there are none.
 
-    The outcome is `new`, `again` for a retry, `conflict`, `gone`, `no-reply`, or the value of an `Exceeded`. Comments
-    at the same moment may pass a limit together: one that is too many was made, and has to be deleted.
-    The job notifies the mentioned members; it is None when there are none. As with a like, the member's index is
-    written first.
+    As with a like, the member's index is written first.
     """
-    limit = draft.limit
-    counting = count_commands(limit) if limit and not limit.exceeded else []
     index = ("ZADD", keys.discussed(draft.author), draft.post, draft.post)
-    _, reply, *counted = await db.ask(index, create_comment_command(db, draft), *counting)
-    outcome, *rest = reply
-    exceeded = limit and (limit.exceeded or read_exceeded(limit, counted))
-    if exceeded and outcome in {"new", "refused"}:
-        outcome = exceeded.value
-    job = read_job(CommentMentions, *rest) if len(rest) > 1 else None
-    return outcome, int(rest[0]) if rest else 0, job
+    _, reply, *counted = await db.ask(index, create_comment_command(db, draft), *count_commands(draft.limit))
+    outcome = refused(reply) or read_created(CommentMentions, reply)
+    return surplus(draft.limit, outcome, counted) or outcome
 
 
 def create_comment_command(db: Database, draft: CommentDraft) -> Command:
@@ -149,19 +134,19 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
         ttl=keys.DAY,
         mentions=" ".join(map(str, draft.mentions)),
         mailboxes=mailboxes(db, p),
-        refused="1" if draft.limit and draft.limit.exceeded else "",
+        refused=refused_ahead(draft.limit),
     )
 
 
 async def delete_comment(
     db: Database, comment: int, post: int, act: str = ""
-) -> tuple[bool, Job[CommentDeletion] | None]:
-    """Delete a comment; returns False when it is gone, and the job that takes back its mentions, None without any.
+) -> Job[CommentDeletion] | Literal[Refusal.GONE] | None:
+    """Delete a comment; returns the job that takes back its mentions, None without any.
 
     With a moderator's act, there is always a job, which logs it.
     """
     (reply,) = await db.ask(delete_command(db, comment, post, act))
-    return reply is not None, read_job(CommentDeletion, *reply) if reply else None
+    return refused(reply) or (read_job(CommentDeletion, *reply) if reply else None)
 
 
 def delete_command(db: Database, comment: int, post: int, act: str = "") -> Command:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import of_tick, partition
 from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
-from store.moderation.records import Acting, Outranked
-from store.pictures.images import ImageRefused, Wanted, image_prefix, write_wanted
-from store.records.jobs import Job, PostDeletion, PostDelivery, PostHiding, PostUnhiding, read_job
+from store.moderation.records import Acting
+from store.pictures.images import ImageRefusal, Wanted, image_prefix, write_wanted
+from store.records.jobs import (
+    Created,
+    Job,
+    PostDeletion,
+    PostDelivery,
+    PostHiding,
+    PostUnhiding,
+    read_created,
+    read_job,
+)
 from store.records.lists import Source, read_pairs
 from store.records.posts import Location, Post, read_post, write_hashtags
+from store.refusals import PartRefused, Refusal, refused
 from store.scripts.mailboxes import mailboxes
 
 _OPTIONAL = ("original", "original_author", "reply_to", "reply_to_author", "root", "group", "original_group")
@@ -44,19 +54,12 @@ class Draft:
     images: tuple[Wanted, ...] = ()
 
 
-async def create(db: Database, draft: Draft) -> tuple[str, int, Job[PostDelivery] | None]:
-    """Commit a post; returns the outcome, the post's id and its job.
-
-    The outcome is `new`, `again` for a retry or a second plain repost, `conflict`, or the value of an `Exceeded`. Only
-    a new post has a job. Raises ImageRefused for a picture that cannot be attached.
-    """
+async def create(
+    db: Database, draft: Draft
+) -> Created[PostDelivery] | PartRefused[ImageRefusal] | Literal[Refusal.CONFLICT, Refusal.HOUR, Refusal.TEXT]:
+    """Commit a post. A second plain repost is a retry. Refuses a picture that cannot be attached, by its place."""
     (reply,) = await db.ask(create_command(db, draft))
-    outcome, *rest = reply
-    if outcome == "image":
-        raise ImageRefused(*rest)
-    if not rest:
-        return outcome, 0, None
-    return outcome, int(rest[0]), read_job(PostDelivery, *rest) if outcome == "new" else None
+    return refused(reply) or read_created(PostDelivery, reply)
 
 
 def create_command(db: Database, draft: Draft, source: str = "") -> Command:
@@ -100,14 +103,18 @@ def _content(draft: Draft) -> dict[str, int | str]:
     }
 
 
-async def delete(db: Database, post: int, author: int, acting: Acting | None = None) -> Job[PostDeletion] | None:
-    """Delete an author's post; returns the job for that everywhere, None when it is gone. The job logs an act.
-
-    Raises Outranked for an equal or superior of who acts.
-    """
-    if (reply := (await db.ask(delete_command(db, post, author, acting)))[0]) == []:
-        raise Outranked
+async def delete(db: Database, post: int, author: int) -> Job[PostDeletion] | None:
+    """Delete an author's post; returns the job for that everywhere, None when it is gone."""
+    (reply,) = await db.ask(delete_command(db, post, author))
     return read_job(PostDeletion, *reply) if reply else None
+
+
+async def remove(
+    db: Database, post: int, author: int, acting: Acting
+) -> Job[PostDeletion] | Literal[Refusal.OUTRANKED] | None:
+    """Delete a post as a moderator; returns as `delete` does. The job logs the act."""
+    (reply,) = await db.ask(delete_command(db, post, author, acting))
+    return refused(reply) or (read_job(PostDeletion, *reply) if reply else None)
 
 
 def delete_command(db: Database, post: int, author: int, acting: Acting | None = None) -> Command:
@@ -215,8 +222,8 @@ def read_reposts(reply: Sequence[Any]) -> tuple[Source, ...]:
     return tuple(Source(int(repost), int(author)) for author, repost in pairs)
 
 
-async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job[PostHiding] | None]:
-    """Hide a status or quote, or show it again; returns whether it exists, and the job, None without a change."""
+async def hide(db: Database, post: int, author: int, *, hidden: bool) -> Job[PostHiding] | Literal[Refusal.GONE] | None:
+    """Hide a status or quote, or show it again; returns the job, None without a change."""
     p, kind = partition(post), PostHiding if hidden else PostUnhiding
     reply = await db.call(
         "hide_post",
@@ -229,7 +236,7 @@ async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[b
         channel=db.channel(keys.activity(post)),
         image_prefix=image_prefix(p),
     )
-    return reply is not None, read_job(kind, *reply) if reply else None
+    return refused(reply) or (read_job(kind, *reply) if reply else None)
 
 
 def reposted_command(member: int, originals: Sequence[int]) -> Command:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.keys.fields import PromotionField
 from store.records.lists import Fields, read_pairs
+from store.refusals import Refusal, refused
 
 LAST: Command = ("ZRANGE", keys.promotions(), "+inf", "-inf", "BYSCORE", "REV", "LIMIT", 0, 1, "WITHSCORES")
 
@@ -61,14 +62,14 @@ class Promotion:
 
 async def create(
     db: Database, *, sponsor: int, ends: int, subject: Mapping[str, str | int], promotion: int | None = None
-) -> Promotion | None:
-    """Commit a promotion; None when `MAX_PROMOTIONS` run. Its id, if given, was minted before.
+) -> Promotion | Literal[Refusal.FULL] | None:
+    """Commit a promotion, unless `MAX_PROMOTIONS` run. Its id, if given, was minted before.
 
     `subject` has the field `STATUS`, or `MEMBER`, or `TITLE`, `TEXT` and `URL`.
     """
     promotion = promotion or await db.mint()
     fields = {PromotionField.SPONSOR: sponsor, **subject}
-    is_made = await db.call(
+    reply = await db.call(
         "create_promotion",
         promotions=keys.promotions(),
         record=keys.promotion(promotion),
@@ -78,11 +79,8 @@ async def create(
         ends=ends,
         fields=[part for pair in fields.items() for part in pair],
     )
-    if not is_made:
-        return None
-    return Promotion.read(
-        promotion, {field: str(value) for field, value in {**fields, PromotionField.ENDS: ends}.items()}
-    )
+    stored = {field: str(value) for field, value in {**fields, PromotionField.ENDS: ends}.items()}
+    return refused(reply) or Promotion.read(promotion, stored)
 
 
 async def end(db: Database, promotion: int) -> Promotion | None:

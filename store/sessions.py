@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +18,7 @@ from store.ids import partition
 from store.keys.fields import CredentialsField, UserField
 from store.mail.letters import Letter, outbox_keys
 from store.records.lists import read_pairs
+from store.refusals import Refusal, refused
 from store.secret import Secret
 
 SESSIONS = keys.sessions_channel()  # `member session` of a session that has ended
@@ -103,13 +105,12 @@ async def open_session(
     checked_hash: Secret | None = None,
     address: str = "",
     proof: Proof = NO_PROOF,
-) -> str:
-    """Add a session; returns `ok`, or `gone` without the member, or if the password's hash is not `checked_hash` now.
+) -> Literal[Refusal.GONE, Refusal.CHANGED, Refusal.CODE] | None:
+    """Add a session, unless the password's hash is no longer `checked_hash`, or the proof was used meanwhile.
 
-    `code` means that the member has a second factor, and that the proof of it is missing or was used meanwhile.
     Beyond `SESSIONS_PER_MEMBER`, the oldest sessions end. `address` is a digest of the client's address.
     """
-    ended = await db.call(
+    reply = await db.call(
         "open_session",
         **keys.of(member, keys.user, keys.sessions, keys.credentials, keys.known_addresses),
         session=session.id,
@@ -122,12 +123,7 @@ async def open_session(
         max_addresses=db.settings.known_addresses,
         **proof.arguments(),
     )
-    if ended is None:
-        return "gone"
-    if ended == "code":
-        return "code"
-    await announce(db, member, ended)
-    return "ok"
+    return await _announced(db, member, reply)
 
 
 def _known_address_seconds(db: Database) -> int:
@@ -147,14 +143,14 @@ async def session_text(db: Database, member: int, session: str) -> str | None:
 
 async def rotate(
     db: Database, member: int, session: str, *, presented: str, successor: str, is_issued: bool, address: str
-) -> str:
-    """Replace the digest of a refresh token with its successor's; returns `ok`, `refused` or `ended`.
+) -> Literal[Refusal.STALE, Refusal.ENDED] | None:
+    """Replace the digest of a refresh token with its successor's. ENDED says that this has ended a running session.
 
     Only a token that was issued for the session, or whose digest the session has, can end the session. `address` is the
     client's.
     """
     now = _now()
-    outcome: str = await db.call(
+    reply = await db.call(
         "rotate_session",
         sessions=keys.sessions(member),
         session=session,
@@ -166,19 +162,19 @@ async def rotate(
         is_issued="1" if is_issued else "",
         address=address,
     )
-    return outcome
+    return refused(reply)
 
 
 async def change_password(
     db: Database, member: int, *, checked_hash: Secret, password: Secret, session: str, token: str, letter: Letter
-) -> bool:
+) -> Literal[Refusal.CHANGED] | None:
     """Set a password's hash and end every session but one. `letter` tells the member.
 
-    Returns False when that session has ended, or when the password's hash is no longer `checked_hash`.
+    CHANGED says that the password's hash is no longer `checked_hash`, or that this session has ended.
     """
     now = _now()
     p = partition(member)
-    ended = await db.call(
+    reply = await db.call(
         "change_password",
         **keys.of(member, keys.credentials, keys.sessions),
         tokens=keys.mail_tokens(member),
@@ -193,21 +189,15 @@ async def change_password(
         partition=p,
         mail=letter.text(),
     )
-    if ended is None:
-        return False
-    await announce(db, member, ended)
-    return True
+    return await _announced(db, member, reply)
 
 
 async def reset_password(
     db: Database, member: int, *, digest: str, password: Secret, session: Session, letter: Letter, proof: Proof
-) -> str:
-    """Set a password's hash by a token, end every session and begin a new one.
-
-    Returns `ok`, `stale` when the token is not valid, or `code` when `proof`, of the second factor, is not.
-    """
+) -> Literal[Refusal.STALE, Refusal.CODE] | None:
+    """Set a password's hash by a token, end every session and begin a new one. `proof` is of the second factor."""
     p = partition(member)
-    ended = await db.call(
+    reply = await db.call(
         "reset_password",
         **keys.of(member, keys.credentials, keys.sessions),
         tokens=keys.mail_tokens(member),
@@ -221,12 +211,7 @@ async def reset_password(
         mail=letter.text(),
         **proof.arguments(),
     )
-    if ended is None:
-        return "stale"
-    if ended == "code":
-        return "code"
-    await announce(db, member, ended)
-    return "ok"
+    return await _announced(db, member, reply)
 
 
 async def unexpired(db: Database, member: int) -> list[Session]:
@@ -245,6 +230,14 @@ async def end(db: Database, member: int, *, only: str | None = None) -> int:
     count: int = await db.one("HDEL", keys.sessions(member), *ended)
     await announce(db, member, ended)
     return count
+
+
+async def _announced(db: Database, member: int, reply: Any) -> Any | None:
+    """Announce the sessions that a script has ended, and return None; or return the refusal that its reply is."""
+    refusal = refused(reply)
+    if refusal is None:
+        await announce(db, member, reply)
+    return refusal
 
 
 async def announce(db: Database, member: int, ended: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 
 from resolvers.jobs import conversations, groups, pictures, posts, privacy
 from resolvers.jobs.mentions import end_of_comment
@@ -13,9 +12,8 @@ from store import posts as stored_posts
 from store.client.database import Database
 from store.conversations import messages
 from store.groups import changes
-from store.keys.fields import UserField
 from store.moderation import log, reports
-from store.moderation.records import Acting, Outranked, ReportAction, Subject
+from store.moderation.records import Acting, ReportAction, Subject
 from store.records.jobs import ActLogging, IntendedAct, Job, Resolution
 from store.records.lists import read_pairs
 from store.records.posts import Comment
@@ -48,9 +46,8 @@ async def _carry_out(db: Database, decision: Resolution, budget: Budget) -> None
 
 async def _suspend(db: Database, member: int, rank: int, budget: Budget) -> None:
     # Race: if the member was given a higher role after the decision, they are not suspended, although the log says so.
-    with suppress(Outranked):
-        job = await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=True, acting=Acting(rank))
-        await run_part(db, job, privacy.apply, budget)
+    job = await accounts.suspend(db, member, holds=True, acting=Acting(rank))
+    await run_part(db, job if isinstance(job, Job) else None, privacy.apply, budget)
 
 
 async def _delete(db: Database, subject: Subject, budget: Budget) -> None:
@@ -59,8 +56,8 @@ async def _delete(db: Database, subject: Subject, budget: Budget) -> None:
         case "comment":
             fields = _fields(await db.one(*likes_and_comments.comment_command(subject.id)))
             if comment := Comment.read(subject.id, fields):
-                _, ended = await likes_and_comments.delete_comment(db, comment.id, comment.post_id)
-                await run_part(db, ended, end_of_comment, budget)
+                ended = await likes_and_comments.delete_comment(db, comment.id, comment.post_id)
+                await run_part(db, ended if isinstance(ended, Job) else None, end_of_comment, budget)
         case "message":
             await run_part(db, await messages.delete(db, subject.id), conversations.deliver, budget)
         case "group":

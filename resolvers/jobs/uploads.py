@@ -51,7 +51,7 @@ async def _process(db: Database, upload: Upload) -> None:
                 source.write(piece)
         except MediaMissing:
             # Another worker that has the same job may have been faster.
-            if await uploads.fail(db, upload.id, upload.object, UserErrorCode.INVALID.value) == "new":
+            if await uploads.fail(db, upload.id, upload.object, UserErrorCode.INVALID.value):
                 log.error("upload_missing", upload=upload.id)  # noqa: TRY400
             return
         _rewind(source)

@@ -16,6 +16,7 @@ from store.credentials.two_factor import NO_PROOF
 from store.keys.fields import MailTokenField
 from store.mail import tokens
 from store.mail.letters import MailKind
+from store.refusals import Refusal
 from store.secret import Secret
 
 REQUESTS = "password-reset"  # the kind under which requests are counted
@@ -61,7 +62,7 @@ async def reset_password(
     password = await context.services.passwords.hash(new_password, context.address)
     session = new_session()
     refresh_token = context.services.tokens.first_refresh_token(member, session)
-    outcome = await sessions.reset_password(
+    refusal = await sessions.reset_password(
         context.db,
         member,
         digest=digest(token.reveal().strip()),
@@ -70,11 +71,13 @@ async def reset_password(
         letter=links.notice(MailKind.PASSWORD_CHANGED, member),
         proof=proof,
     )
-    if outcome == "code":
-        raise credentials.wrong_code()
-    if outcome != "ok":
-        raise links.stale()
-    return credentials.session_answer(context, member, session, refresh_token)
+    match refusal:
+        case Refusal.CODE:
+            raise credentials.wrong_code()
+        case Refusal.STALE:
+            raise links.stale()
+        case None:
+            return credentials.session_answer(context, member, session, refresh_token)
 
 
 async def _limit(context: Context) -> None:

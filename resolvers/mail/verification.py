@@ -15,6 +15,7 @@ from store.keys.fields import MailTokenField
 from store.limits.windows import MINUTE_SECONDS
 from store.mail import tokens
 from store.mail.letters import MailKind
+from store.refusals import Refusal
 from store.secret import Secret
 
 MAILS = "verification-mail"  # the kind under which these mails are counted
@@ -60,8 +61,8 @@ async def verify_email(context: Context, *, token: Secret) -> ViewerPayload:
     if not await _hold(context, account_names.email_reservation(stored.address), member):
         raise links.stale()
     letter = links.notice(MailKind.ADDRESS_CHANGED, member)
-    is_valid, job = await tokens.verify_email(context.db, member, digest(token.reveal().strip()), letter)
-    if not is_valid:
+    job = await tokens.verify_email(context.db, member, digest(token.reveal().strip()), letter)
+    if job is Refusal.STALE:
         raise links.stale()
     await dispatch.finish(context.db, job)
     context.forget()

@@ -12,10 +12,10 @@ from resolvers.process.errors import Refused, UserError, UserErrorCode
 from resolvers.rules.repetition import fingerprint
 from store.client.metering import METER
 from store.limits import writes
-from store.limits.writes import Exceeded, Kind, Limit, Made
+from store.limits.writes import Kind, Limit, Made
+from store.refusals import Exceeded, Refusal
 
 TEXT_MOST = 100_000  # characters that are read ahead: a longer text is refused anyway
-_EXCEEDED = {one.value for one in Exceeded}
 UNITS = {
     Kind.POSTS: "posts",
     Kind.COMMENTS: "comments",
@@ -70,18 +70,17 @@ def uncount(context: Context, limit: Limit | None) -> asyncio.Future[list[Any]] 
     return context.batcher.ask(writes.uncount_commands(limit))
 
 
-def refusal(limit: Limit | None, outcome: str) -> Refused | None:
-    """Return the refusal of a write whose outcome is a limit that it would exceed, None for other outcomes."""
-    if limit is None or outcome not in _EXCEEDED:
-        return None
-    return Refused(exceeded(limit, Exceeded(outcome)))
+def refusal(limit: Limit | None, what: Exceeded) -> Refused:
+    """Return the refusal of a write that exceeds a limit."""
+    assert limit
+    return Refused(exceeded(limit, what))
 
 
 def exceeded(limit: Limit, what: Exceeded) -> UserError:
     """Return the user error that names the limit and says when it ends."""
     seconds = writes.seconds_left(what)
-    METER.refusals["same_text_targets" if what is Exceeded.TEXT else f"{limit.kind.value}_per_hour"] += 1
-    if what is Exceeded.TEXT:
+    METER.refusals["same_text_targets" if what is Refusal.TEXT else f"{limit.kind.value}_per_hour"] += 1
+    if what is Refusal.TEXT:
         message = f"text: the same text goes to at most {limit.targets} conversations, posts and groups in a day"
         return UserError(UserErrorCode.LIMIT_REACHED, f"{message}: try again in {seconds:,} s", ["text"])
     message = f"at most {limit.most:,} {UNITS[limit.kind]} in an hour{' for a new member' if limit.is_new else ''}"

@@ -13,20 +13,14 @@ from resolvers.reading import global_ids, hydrate, messaging
 from resolvers.rules import places
 from store.conversations.records import Message
 from store.pictures import images as stored
-from store.pictures.images import ImageRefused, Wanted
+from store.pictures.images import ImageRefusal, Wanted
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.members import User
 from store.records.pictures import Image
 from store.records.posts import Post
+from store.refusals import Refusal
 
 IMAGES_MOST = 4  # pictures of one post or message
-
-_RULES = {
-    "gone": (UserErrorCode.NOT_FOUND, "there is no such upload"),
-    "purpose": (UserErrorCode.INVALID, "this picture was uploaded for another purpose"),
-    "attached": (UserErrorCode.NOT_ALLOWED, "this picture belongs to something already: upload it again"),
-    "unready": (UserErrorCode.NOT_ALLOWED, "this picture is not ready"),
-}
 
 
 class Keep(Enum):
@@ -62,7 +56,7 @@ def named(context: Context, images: Sequence[Picture] | None) -> tuple[Wanted, .
         try:
             one = checked(context, picture, "images", str(place))
             if one.image in [before.image for before in wanted]:
-                raise _refused("attached", "images", str(place))
+                raise refusal(Refusal.ATTACHED, str(place))
             if context.settings.require_alt and not one.alt:
                 raise _error(UserErrorCode.BLANK, "say what the picture shows", "images", str(place), "alt")
             wanted.append(one)
@@ -102,15 +96,19 @@ def checked_focus(focus: FocalPoint | None, *path: str) -> tuple[float | None, f
     return focus.x, focus.y
 
 
-def refusal(refused: ImageRefused) -> Refused:
-    """Return the refusal of a picture that the store cannot attach."""
-    path = ("images", refused.place) if refused.place.isdigit() else (refused.place,)
-    return _refused(refused.reason, *path)
-
-
-def _refused(reason: str, *path: str) -> Refused:
-    code, rule = _RULES[reason]
-    return _error(code, rule, *path, "uploadId")
+def refusal(why: ImageRefusal, place: str) -> Refused:
+    """Return the refusal of a picture that cannot be attached. `place` is its index, or that it is avatar or header."""
+    path = (*(["images"] if place.isdigit() else []), place, "uploadId")
+    match why:
+        case Refusal.GONE:
+            return _error(UserErrorCode.NOT_FOUND, "there is no such upload", *path)
+        case Refusal.PURPOSE:
+            return _error(UserErrorCode.INVALID, "this picture was uploaded for another purpose", *path)
+        case Refusal.ATTACHED:
+            message = "this picture belongs to something already: upload it again"
+            return _error(UserErrorCode.NOT_ALLOWED, message, *path)
+        case Refusal.UNREADY:
+            return _error(UserErrorCode.NOT_ALLOWED, "this picture is not ready", *path)
 
 
 def _error(code: UserErrorCode, rule: str, *path: str) -> Refused:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -16,17 +16,20 @@ from store.conversations.prefixes import prefixes
 from store.conversations.records import Change, Conversation, State, read_participants
 from store.ids import PARTITIONS, partition
 from store.keys.fields import MessageField
-from store.limits.writes import Limit, count_commands, read_exceeded
+from store.limits.writes import Limit, count_commands, refused_ahead, surplus
 from store.pictures.images import Reservation
-from store.records.jobs import ConversationChange, Departure, Job, read_job
+from store.records.jobs import ConversationChange, Created, Departure, Job, read_created, read_job
+from store.refusals import PartRefused, Refusal, Surplus, refused
 
 DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind
 CHANGES_READ = 100  # newest messages, and as many deletions, that a job reads for live subscribers
 CLEARED_AT_ONCE = 500  # messages of an ended conversation removed per step
 
-WRITTEN, AGAIN, CONFLICT = "new", "again", "conflict"  # outcomes of a draft that is sent
-UNWILLING, GONE, ALONE, LATE = "unwilling", "gone", "alone", "late"
-_REFUSED = "refused"
+Unsent = (
+    PartRefused[Literal[Refusal.UNWILLING]]  # with the member who does not allow it
+    | Literal[Refusal.CONFLICT, Refusal.HOUR, Refusal.TEXT, Refusal.GONE, Refusal.ALONE, Refusal.LATE]
+)
+Sent = Created[ConversationChange] | Surplus[Created] | Unsent
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +43,6 @@ class Draft:
     input_digest: str = ""
     limit: Limit | None = None
     reservation: Reservation | None = None  # of pictures
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """The outcome of a draft, the message that was written, now or at the first try, and the job of a new one.
-
-    The outcome may be the value of an `Exceeded`. Messages at the same moment may pass a limit together: one that is
-    too many was written, and has to be deleted.
-    """
-
-    outcome: str
-    message: int = 0
-    job: Job[ConversationChange] | None = None
-    unwilling: int = 0  # the member who does not allow it
 
 
 def digest_of(members: Collection[int]) -> str:
@@ -74,9 +63,9 @@ def of_members_command(members: Collection[int]) -> Command:
 async def start(db: Database, members: Collection[int], draft: Draft) -> Sent:
     """Send a message to the conversation of a set of members, which begins with it if there is none.
 
-    Members who had left return. The outcome is UNWILLING where one of those who would be added is not in `willing`.
+    Members who had left return. Those who would be added have to be in `willing`.
     """
-    return await _send(db, start_command(members, draft), draft.limit)
+    return await _send(db, start_command(members, draft), draft)
 
 
 def start_command(members: Collection[int], draft: Draft) -> Command:
@@ -95,15 +84,12 @@ def start_command(members: Collection[int], draft: Draft) -> Command:
         text=draft.text,
         input_digest=draft.input_digest,
         ttl=keys.DAY,
-        refused=_refused(draft),
+        refused=refused_ahead(draft.limit),
     )
 
 
 async def send(db: Database, conversation: int, draft: Draft) -> Sent:
-    """Send a message to a conversation. Other outcomes are GONE, ALONE, and UNWILLING in a conversation of two.
-
-    LATE says that the pictures of its reservation were given back meanwhile.
-    """
+    """Send a message to a conversation. In one of two, the other member has to be in `willing`."""
     p = partition(conversation)
     command = script(
         "send_message",
@@ -117,51 +103,36 @@ async def send(db: Database, conversation: int, draft: Draft) -> Sent:
         text=draft.text,
         input_digest=draft.input_digest,
         ttl=keys.DAY,
-        refused=_refused(draft),
+        refused=refused_ahead(draft.limit),
         packed=draft.reservation.packed if draft.reservation else "",
     )
-    return await _send(db, command, draft.limit)
+    return await _send(db, command, draft)
 
 
 async def sent_before(db: Database, conversation: int, draft: Draft) -> Sent | None:
-    """Return the outcome of a draft whose idempotency key was used before, AGAIN or CONFLICT; None for a new key."""
+    """Return the outcome of a draft whose idempotency key was used before, None for a new key."""
     used = _idempotency(partition(conversation), str(conversation), draft).get("idempotency")
     digest, _, message = (await db.one("GET", used) or "").partition(" ") if used else ("", "", "")
     if not digest:
         return None
-    return Sent(AGAIN, int(message)) if digest == draft.input_digest else Sent(CONFLICT)
+    return Created(is_new=False, id=int(message)) if digest == draft.input_digest else Refusal.CONFLICT
 
 
-async def _send(db: Database, command: Command, limit: Limit | None) -> Sent:
+async def _send(db: Database, command: Command, draft: Draft) -> Sent:
     """Send a message, and count it in the same round trip. Where a limit is exceeded, only a retry succeeds."""
-    if limit is None:
-        (reply,) = await db.ask(command)
-        return read_sent(reply)
-    if limit.exceeded:
-        sent = read_sent(*await db.ask(command))
-        return Sent(limit.exceeded.value) if sent.outcome == _REFUSED else sent
-    reply, *counted = await db.ask(command, *count_commands(limit))
-    sent, exceeded = read_sent(reply), read_exceeded(limit, counted)
-    return replace(sent, outcome=exceeded.value) if exceeded and sent.outcome == WRITTEN else sent
+    reply, *counted = await db.ask(command, *count_commands(draft.limit))
+    sent = read_sent(reply)
+    return surplus(draft.limit, sent, counted) or sent
 
 
-def read_sent(reply: Sequence[str]) -> Sent:
+def read_sent(reply: Any) -> Sent:
     """Return the outcome of a draft from a script's reply."""
-    outcome, *rest = reply
-    if outcome == UNWILLING:
-        return Sent(outcome, unwilling=int(rest[0]))
-    if not rest:
-        return Sent(outcome)
-    return Sent(outcome, int(rest[0]), read_job(ConversationChange, *rest) if len(rest) > 1 else None)
+    return refused(reply) or read_created(ConversationChange, reply)
 
 
 def _idempotency(p: int, subject: str, draft: Draft) -> dict[str, str]:
     key = draft.idempotency_key
     return {"idempotency": keys.messaged(p, subject, draft.sender, key)} if key else {}
-
-
-def _refused(draft: Draft) -> str:
-    return "1" if draft.limit and draft.limit.exceeded else ""
 
 
 def _text(members: Collection[int]) -> str:

@@ -7,12 +7,14 @@ digests. All of it lies in the member's credentials.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from store import keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
+from store.refusals import Refusal, refused
 from store.secret import Secret
 
 
@@ -31,28 +33,28 @@ class Proof(Struct, frozen=True):
 NO_PROOF = Proof()
 
 
-async def enable(db: Database, member: int, *, checked_hash: Secret, salt: str) -> str:
+async def enable(
+    db: Database, member: int, *, checked_hash: Secret, salt: str
+) -> Literal[Refusal.ENABLED, Refusal.UNVERIFIED, Refusal.CHANGED] | None:
     """Store the salt of a secret that is still to be confirmed, in place of an earlier one.
 
-    Returns `ok`, `on` if the member has a second factor, `unverified` if their address is not verified, or `changed` if
-    the password's hash is no longer `checked_hash`.
+    CHANGED says that the password's hash is no longer `checked_hash`.
     """
-    outcome: str = await db.call(
+    reply = await db.call(
         "enable_two_factor", credentials=keys.credentials(member), checked_hash=checked_hash.reveal(), salt=salt
     )
-    return outcome
+    return refused(reply)
 
 
 async def confirm(
     db: Database, member: int, *, salt: str, step: int, session: str, recovery_codes: Sequence[str]
-) -> list[str] | None:
+) -> list[str] | Literal[Refusal.CODE]:
     """Turn the second factor on and end every other session; returns these sessions, which are to be announced.
 
-    Returns None if the secret to be confirmed is no longer the one of `salt`, the address is not verified, or the
-    session has ended.
+    CODE says that the secret is no longer that of `salt`, the address is not verified, or the session has ended.
     `recovery_codes` are digests.
     """
-    ended: list[str] | None = await db.call(
+    reply = await db.call(
         "confirm_two_factor",
         **keys.of(member, keys.credentials, keys.sessions),
         salt=salt,
@@ -60,18 +62,20 @@ async def confirm(
         session=session,
         recovery_codes=" ".join(recovery_codes),
     )
-    return ended
+    return refused(reply) or list(reply)
 
 
-async def disable(db: Database, member: int, *, checked_hash: Secret, proof: Proof) -> str:
-    """Turn the second factor off. Returns `ok`, `changed` as `enable` does, or `code` if the proof is used up."""
-    outcome: str = await db.call(
+async def disable(
+    db: Database, member: int, *, checked_hash: Secret, proof: Proof
+) -> Literal[Refusal.CHANGED, Refusal.CODE] | None:
+    """Turn the second factor off. CHANGED is meant as by `enable`."""
+    reply = await db.call(
         "disable_two_factor",
         credentials=keys.credentials(member),
         checked_hash=checked_hash.reveal(),
         **proof.arguments(),
     )
-    return outcome
+    return refused(reply)
 
 
 async def drop(db: Database, member: int) -> bool:

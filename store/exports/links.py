@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 from store import keys
 from store.client.database import Database
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS
+from store.refusals import Refusal, refused
 
 LEASE_SECONDS = 30  # silence after which an export is no longer being sent, because its process has died
 
@@ -22,13 +24,13 @@ class Link:
     digest: str
 
 
-async def prepare(db: Database, link: Link, expires: int, most: int) -> str:
+async def prepare(db: Database, link: Link, expires: int, most: int) -> Literal[Refusal.ENDED, Refusal.FULL] | None:
     """Store a link that works until `expires` (ms since 1970), in place of the session's earlier one.
 
-    Returns `ok`, `ended` without the session, or `limit` when the member has made `most` links today (0: no limit).
+    FULL says that the member has made `most` links today (0: no limit).
     """
     now = _now()
-    outcome: str = await db.call(
+    reply = await db.call(
         "prepare_export",
         sessions=keys.sessions(link.member),
         exports=keys.exports(link.member),
@@ -40,15 +42,12 @@ async def prepare(db: Database, link: Link, expires: int, most: int) -> str:
         most=most,
         ttl=keys.DAY,
     )
-    return outcome
+    return refused(reply)
 
 
-async def begin(db: Database, link: Link, sender: str) -> str:
-    """Begin to send the export that a link leads to, or go on; `sender` is a random id.
-
-    Returns `ok`, `gone` without such a link, or `busy` while another export is sent to the member.
-    """
-    outcome: str = await db.call(
+async def begin(db: Database, link: Link, sender: str) -> Literal[Refusal.GONE, Refusal.BUSY] | None:
+    """Begin to send the export that a link leads to, or go on; `sender` is a random id."""
+    reply = await db.call(
         "begin_export",
         sessions=keys.sessions(link.member),
         exports=keys.exports(link.member),
@@ -59,7 +58,7 @@ async def begin(db: Database, link: Link, sender: str) -> str:
         now=_now(),
         lease=LEASE_SECONDS * 1000,
     )
-    return outcome
+    return refused(reply)
 
 
 async def end(db: Database, link: Link, sender: str, *, is_sent: bool) -> None:

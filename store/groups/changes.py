@@ -12,7 +12,7 @@ from store.groups.membership import PEOPLE
 from store.groups.records import GroupKind
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records.jobs import GroupDeletion, GroupSettling, Job, read_job
+from store.records.jobs import Created, GroupDeletion, GroupSettling, Job, read_job
 from store.refusals import Refusal, refused
 
 NotOwned = Literal[Refusal.GONE, Refusal.DENIED]  # there is no such group, or the actor is no owner of it
@@ -30,16 +30,14 @@ class GroupDraft:
     digest: str = ""
 
 
-async def create(db: Database, draft: GroupDraft) -> tuple[str, int, Job | None]:
-    """Commit a group; returns the outcome, the group's id and its job.
-
-    The outcome is `new`, `again` for a retry, `conflict`, or `full` for a member with `MAX_GROUPS`. Only a new group
-    has a job. Raises MemberGone.
-    """
+async def create(db: Database, draft: GroupDraft) -> Created[GroupSettling] | Literal[Refusal.CONFLICT, Refusal.FULL]:
+    """Commit a group. FULL says that the member has `MAX_GROUPS`. Raises MemberGone."""
     (reply,) = await db.ask(create_command(db, draft))
-    outcome, *rest = reply
-    group = int(rest[0]) if rest else 0
-    return outcome, group, read_job(GroupSettling, *rest[1:]) if outcome == "new" else None
+    return refused(reply) or _read_created(*reply)
+
+
+def _read_created(group: str, *job: str) -> Created[GroupSettling]:
+    return Created(bool(job), int(group), read_job(GroupSettling, *job) if job else None)
 
 
 def create_command(db: Database, draft: GroupDraft) -> Command:

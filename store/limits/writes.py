@@ -18,6 +18,8 @@ from store.client.database import Command, script
 from store.ids import made_at
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
+from store.records.jobs import Created
+from store.refusals import Exceeded, Refusal, Surplus
 from store.settings import Settings
 
 NOT_COUNTED = ""  # the limits of a write that has none
@@ -35,13 +37,6 @@ class Kind(Enum):
 
 
 AHEAD = (Kind.COMMENTS, Kind.LIKES, Kind.MESSAGES)  # written to other partitions, so counts are read before
-
-
-class Exceeded(Enum):
-    """The limit that a write would exceed. Its value is the reply of scripts."""
-
-    HOUR = "hour"
-    TEXT = "text"
 
 
 class Limit(Struct, frozen=True):
@@ -72,10 +67,10 @@ class Made(Struct, frozen=True):
     def exceeds(self, limit: Limit) -> Exceeded | None:
         """Return the limit that one more write would exceed."""
         if self.counts.get(limit.kind, 0) >= limit.most:
-            return Exceeded.HOUR
+            return Refusal.HOUR
         is_new_target = limit.text == self.text and limit.target not in self.targets
         if limit.text and is_new_target and len(self.targets) >= limit.targets:
-            return Exceeded.TEXT
+            return Refusal.TEXT
         return None
 
 
@@ -100,11 +95,14 @@ def script_parameters(member: int, limit: Limit | None) -> dict[str, Any]:
     }
 
 
-def count_commands(limit: Limit) -> list[Command]:
+def count_commands(limit: Limit | None) -> list[Command]:
     """Return the commands that count a write to another partition; `read_exceeded` reads their replies.
 
-    The write is counted even if it exceeds a limit, until `uncount_commands` take that back.
+    The write is counted even if it exceeds a limit, until `uncount_commands` take that back. It is not counted if the
+    limit is known to be exceeded before.
     """
+    if limit is None or limit.exceeded:
+        return []
     key = keys.writes(limit.member, limit.hour)
     counting: list[Command] = [("HINCRBY", key, limit.kind.value, 1), ("EXPIRE", key, HOUR_SECONDS, "NX")]
     if not limit.text:
@@ -129,8 +127,21 @@ def read_exceeded(limit: Limit, replies: Sequence[Any]) -> Exceeded | None:
     """Return the limit that a write exceeds, from the replies to `count_commands`."""
     count, _, *noted = replies
     if count > limit.most:
-        return Exceeded.HOUR
-    return None if all(noted) else Exceeded.TEXT
+        return Refusal.HOUR
+    return None if all(noted) else Refusal.TEXT
+
+
+def refused_ahead(limit: Limit | None) -> str:
+    """Return the refusal that a script gives to a new write to another partition, "" for none."""
+    return limit.exceeded.value if limit and limit.exceeded else ""
+
+
+def surplus(limit: Limit | None, outcome: Any, counted: Sequence[Any]) -> Surplus[Any] | None:
+    """Return a new write as what exceeds a limit, None if it does not, by the replies to `count_commands`."""
+    exceeded = read_exceeded(limit, counted) if limit and counted else None
+    if exceeded and isinstance(outcome, Created) and outcome.is_new:
+        return Surplus(exceeded, outcome)
+    return None
 
 
 def made_commands(member: int, text: str) -> list[Command]:
@@ -150,7 +161,7 @@ def read_made(text: str, replies: Sequence[Any]) -> Made:
 
 def seconds_left(exceeded: Exceeded) -> int:
     """Return after how many seconds a limit ends."""
-    return windows.rest(HOUR_SECONDS if exceeded is Exceeded.HOUR else DAY_SECONDS)
+    return windows.rest(HOUR_SECONDS if exceeded is Refusal.HOUR else DAY_SECONDS)
 
 
 def _hour() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +13,7 @@ from store.client.database import Command, Database
 from store.ids import partition
 from store.mail.letters import Letter, Link, outbox_keys
 from store.records.jobs import Job, Naming, read_job
+from store.refusals import Refusal, refused
 
 RESET_WAIT_SECONDS = 3600  # between two mails to one address
 
@@ -81,10 +83,10 @@ async def drop(db: Database, member: int, purpose: str) -> None:
     await db.one("HDEL", keys.mail_tokens(member), purpose)
 
 
-async def verify_email(db: Database, member: int, digest: str, letter: Letter) -> tuple[bool, Job | None]:
-    """Use a token that verifies an address; False when it is not valid.
+async def verify_email(db: Database, member: int, digest: str, letter: Letter) -> Job | Literal[Refusal.STALE] | None:
+    """Use a token that verifies an address; returns the job that makes a new address permanent, None without one.
 
-    Also returns the job that makes a new address permanent. `letter` tells the old address of it.
+    `letter` tells the old address of it.
     """
     p = partition(member)
     reply = await db.call(
@@ -97,7 +99,7 @@ async def verify_email(db: Database, member: int, digest: str, letter: Letter) -
         digest=digest,
         mail=letter.text(),
     )
-    return reply is not None, read_job(Naming, *reply) if reply else None
+    return refused(reply) or (read_job(Naming, *reply) if reply else None)
 
 
 async def lose_address(db: Database, member: int, address: str) -> Job | None:

@@ -159,10 +159,6 @@ class Act(Struct, frozen=True):
         }
 
 
-class Outranked(Exception):
-    """The member is an equal or superior of who acts on them. Nothing was changed."""
-
-
 class Acting(Struct, frozen=True):
     """Who acts on a member: the rank of their role, and their act. Without one, the change is logged elsewhere."""
 

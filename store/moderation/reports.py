@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -15,6 +15,7 @@ from store.moderation.log import kept_seconds, log_arguments, log_keys
 from store.moderation.records import ACTS, Report, ReportAction, ReportReason, ReportState, Subject
 from store.records.jobs import Job, Resolution, read_job
 from store.records.lists import Entry, read_entries
+from store.refusals import Refusal, refused
 from store.scripts.mailboxes import mailboxes
 
 LISTED = 1_000  # reports that one list shows
@@ -38,9 +39,9 @@ class ReportDraft:
     pictured: tuple[int, ...] = ()
 
 
-async def file(db: Database, draft: ReportDraft) -> tuple[bool, int]:
-    """File a report; returns its id, and False with the older one's id if the reporter has an open one."""
-    outcome, report = await db.call(
+async def file(db: Database, draft: ReportDraft) -> int | Literal[Refusal.REPORTED]:
+    """File a report; returns its id."""
+    reply = await db.call(
         "file_report",
         minted=keys.minted(PARTITION),
         open_cases=keys.open_cases(),
@@ -59,7 +60,7 @@ async def file(db: Database, draft: ReportDraft) -> tuple[bool, int]:
         evidence_prefix=keys.prefix(keys.evidence, PARTITION),
         pictured=draft.pictured,
     )
-    return outcome == "new", int(report)
+    return refused(reply) or int(reply[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +75,11 @@ class Decision:
     text: str
 
 
-async def resolve(db: Database, decision: Decision) -> tuple[str, Job | None]:
-    """Resolve all reports of a case and log it; returns `new` with the job, `resolved` before, or `gone`.
-
-    Exactly one of several concurrent calls gets `new`.
-    """
+async def resolve(db: Database, decision: Decision) -> Job | Literal[Refusal.GONE, Refusal.RESOLVED]:
+    """Resolve all reports of a case and log it; returns the job. Exactly one of several concurrent calls gets it."""
     oldest = datetime.now(UTC) - timedelta(seconds=kept_seconds(db))
     state = decision.action.state.value
-    outcome, *job = await db.call(
+    reply = await db.call(
         "resolve_case",
         **log_keys(),
         jobs=keys.jobs(PARTITION),
@@ -104,7 +102,7 @@ async def resolve(db: Database, decision: Decision) -> tuple[str, Job | None]:
         messages_prefix=keys.prefix(keys.report_messages, PARTITION),
         evidence_prefix=keys.prefix(keys.evidence, PARTITION),
     )
-    return outcome, read_job(Resolution, *job) if job else None
+    return refused(reply) or read_job(Resolution, *reply)
 
 
 async def keep_evidence(db: Database, message: int, packed: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -15,6 +15,7 @@ from store.keys.fields import EvidenceField, MessageField, StatusField, UserFiel
 from store.pictures.uploads import Upload
 from store.records.jobs import Job, PictureReservation, read_job
 from store.records.pictures import Image, read_images, write_images
+from store.refusals import PartRefused, Refusal, refused
 
 STATUS, USER, MESSAGE, RESERVED = "status", "user", "message", "reserved"  # kinds of subjects
 _FIELDS = {"avatar": UserField.AVATAR, "header": UserField.HEADER}
@@ -29,16 +30,8 @@ class Wanted(NamedTuple):
     focus_y: float | None = None
 
 
-class ImageRefused(Exception):
-    """A picture cannot be attached, and nothing was changed.
-
-    `place` is its index in the input, or `avatar` or `header`. `reason` is `gone`, `purpose`, `attached` or `unready`.
-    """
-
-    def __init__(self, place: str | int, reason: str) -> None:
-        super().__init__(place, reason)
-        self.place = str(place)
-        self.reason = reason
+# Why a picture cannot be attached. Its place is its index in the input, or `avatar` or `header`.
+ImageRefusal = Literal[Refusal.GONE, Refusal.PURPOSE, Refusal.ATTACHED, Refusal.UNREADY]
 
 
 class Reservation(NamedTuple):
@@ -84,10 +77,12 @@ def _said(one: Wanted) -> str:
     return msgspec.json.encode([one.alt, one.focus_x, one.focus_y]).decode()[1:-1]
 
 
-async def reserve(db: Database, owner: int, conversation: int, wanted: Sequence[Wanted]) -> Reservation:
-    """Reserve pictures for a message to a conversation; raises ImageRefused."""
+async def reserve(
+    db: Database, owner: int, conversation: int, wanted: Sequence[Wanted]
+) -> Reservation | PartRefused[ImageRefusal]:
+    """Reserve pictures for a message to a conversation."""
     p = partition(owner)
-    outcome, *rest = await db.call(
+    reply = await db.call(
         "reserve_images",
         **keys.committing(p),
         user=keys.user(owner),
@@ -97,10 +92,7 @@ async def reserve(db: Database, owner: int, conversation: int, wanted: Sequence[
         image_prefix=image_prefix(p),
         images=write_wanted(wanted),
     )
-    if outcome == "image":
-        raise ImageRefused(*rest)
-    job, body, packed = rest
-    return Reservation(read_job(PictureReservation, job, body), packed)
+    return refused(reply) or Reservation(read_job(PictureReservation, *reply), reply[2])
 
 
 async def settle(db: Database, conversation: int, reservation: int) -> int | None:

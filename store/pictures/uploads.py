@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -20,6 +20,7 @@ from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
 from store.records.jobs import Job, UploadProcessing, read_job
 from store.records.lists import read_pairs
 from store.records.pictures import Image, UploadPurpose, UploadState
+from store.refusals import Refusal, refused
 
 NAME_BYTES = 16  # random ones in the name of an object
 _EXPIRED_AT_ONCE = 100  # uploads removed from a partition in one step
@@ -85,15 +86,12 @@ class Processed(Struct, frozen=True):
     bytes: int  # of all stored forms
 
 
-async def create(db: Database, draft: UploadDraft, most: int) -> tuple[str, int]:
-    """Create an upload; returns the outcome and its id. `most` bounds the uploads of a day; 0 is no limit.
-
-    The outcome is `new`, `again` for a retry, `conflict`, or `full` at the limit. Raises MemberGone.
-    """
+async def create(db: Database, draft: UploadDraft, most: int) -> int | Literal[Refusal.CONFLICT, Refusal.FULL]:
+    """Create an upload; returns its id. `most` bounds the uploads of a day; 0 is no limit. Raises MemberGone."""
     owner, p = draft.owner, partition(draft.owner)
     key = draft.idempotency_key
     idempotency = {"idempotency": keys.idempotency(owner, "createUpload", key)} if key else {}
-    outcome, *made = await db.call(
+    reply = await db.call(
         "create_upload",
         **keys.of(p, keys.minted, keys.uploads),
         **keys.of(owner, keys.user, keys.images),
@@ -109,7 +107,7 @@ async def create(db: Database, draft: UploadDraft, most: int) -> tuple[str, int]
         digest=draft.digest,
         ttl=keys.DAY,
     )
-    return outcome, int(made[0]) if made else 0
+    return refused(reply) or int(reply[0])
 
 
 def read_command(upload: int) -> Command:
@@ -133,10 +131,10 @@ async def owners(db: Database, ids: Sequence[int]) -> list[int]:
     return [int(owner or 0) for owner in found]
 
 
-async def receive(db: Database, upload: int, name: str) -> tuple[str, Job | None]:
-    """Note that the bytes of an upload are stored under a name; returns `new` with the job, `again` or `gone`."""
+async def receive(db: Database, upload: int, name: str) -> Job | Literal[Refusal.GONE] | None:
+    """Note that the bytes of an upload are stored under a name; returns the job, None if others have arrived before."""
     p = partition(upload)
-    outcome, *job = await db.call(
+    reply = await db.call(
         "receive_upload",
         **keys.committing(p),
         image=keys.image(upload),
@@ -146,11 +144,11 @@ async def receive(db: Database, upload: int, name: str) -> tuple[str, Job | None
         channel=db.channel(keys.upload_channel(upload)),
         seconds=db.settings.unattached_hours * HOUR_SECONDS,
     )
-    return outcome, read_job(UploadProcessing, *job) if job else None
+    return refused(reply) or (read_job(UploadProcessing, *reply) if reply else None)
 
 
-async def finish(db: Database, upload: int, name: str, made: Processed) -> str:
-    """Make an upload READY; returns `new`, `again` when its processing had ended before, or `gone`."""
+async def finish(db: Database, upload: int, name: str, made: Processed) -> bool:
+    """Make an upload READY; False when its processing had ended before, or it was removed."""
     return await _finish(
         db,
         upload,
@@ -165,14 +163,14 @@ async def finish(db: Database, upload: int, name: str, made: Processed) -> str:
     )
 
 
-async def fail(db: Database, upload: int, name: str, error: str) -> str:
+async def fail(db: Database, upload: int, name: str, error: str) -> bool:
     """Make an upload FAILED with an error; returns as `finish` does."""
     return await _finish(
         db, upload, name, {ImageField.STATE: UploadState.FAILED.value, ImageField.ERROR: error, ImageField.BYTES: 0}
     )
 
 
-async def _finish(db: Database, upload: int, name: str, changes: Mapping[str, object]) -> str:
+async def _finish(db: Database, upload: int, name: str, changes: Mapping[str, object]) -> bool:
     pairs = [part for pair in changes.items() for part in pair]
     outcome = await db.call(
         "finish_upload",
@@ -183,7 +181,7 @@ async def _finish(db: Database, upload: int, name: str, changes: Mapping[str, ob
         channel=db.channel(keys.upload_channel(upload)),
         changes=pairs,
     )
-    return str(outcome)
+    return bool(outcome)
 
 
 def channel(upload: int) -> str:

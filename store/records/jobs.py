@@ -6,9 +6,9 @@ has its default here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -373,6 +373,23 @@ KINDS = {body.kind: body for body in _subclasses(Body) if "kind" in vars(body)}
 def read_job(body: type[OneBody], job: str, text: str) -> Job[OneBody]:
     """Return a job from its committed id and JSON body. Raises msgspec.MsgspecError."""
     return Job(int(job), _read(body, text))
+
+
+class Created(NamedTuple, Generic[B_co]):
+    """What a change has created. A retry gets the same id again, and no job."""
+
+    is_new: bool
+    id: int
+    job: Job[B_co] | None = None
+
+
+def read_created(body: type[OneBody], reply: Sequence[str]) -> Created[OneBody]:
+    """Return what a script has created, from its reply.
+
+    The reply is the id, which the job has, too. Then comes the job's body, "" without a job, and nothing for a retry.
+    """
+    created, *rest = reply
+    return Created(bool(rest), int(created), read_job(body, created, rest[0]) if rest and rest[0] else None)
 
 
 def read_any_job(kind: str, job: str, text: str, trace: str = "") -> Job:

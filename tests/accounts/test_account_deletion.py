@@ -11,6 +11,7 @@ from store import accounts, keys
 from store.client.database import Database
 from store.events import log
 from store.keys.fields import CredentialsField
+from store.refusals import Refusal
 from store.secret import Secret
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents, shrunk
@@ -125,7 +126,7 @@ async def test_a_password_changed_meanwhile(db: Database, alice: Member) -> None
     old = await db.one("HGET", keys.credentials(number(alice.id)), CredentialsField.PASSWORD)
     payload = await alice.do("changePassword", "accessToken", currentPassword=PASSWORD, newPassword=NEW_PASSWORD)
     alice.token = payload["accessToken"]
-    assert await accounts.delete(db, number(alice.id), Secret(old)) is None
+    assert await accounts.delete(db, number(alice.id), Secret(old)) is Refusal.CHANGED
     assert await is_signed_in(alice)
 
 

@@ -18,6 +18,7 @@ from store.client.database import Database, MemberGone
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
+from store.refusals import accepted
 from tests.support.people import PASSWORD, Member, contents, mutation_text, sign_up
 from tests.support.probes.accounts import traces
 from tests.support.probes.posts import counts
@@ -38,8 +39,7 @@ async def delete(db: Database, member: int) -> None:
     """Delete an account, with only the steps that the request runs."""
     found = await accounts.credentials(db, member)
     assert found
-    job = await accounts.delete(db, member, found.password)
-    assert job
+    job = accepted(await accounts.delete(db, member, found.password))
     await dispatch.finish(db, job)
 
 
@@ -54,9 +54,9 @@ async def test_what_comes_too_late(db: Database, worker: Worker, bob: Member, ca
     """A like, a comment or a follow that lands after the deletion leaves nothing."""
     theirs, me = number(await bob.post("theirs")), number(late.id)
     await carol.do("like", postId=f"status_{theirs:014x}")
-    assert await likes_and_comments.like(db, theirs, me)
-    outcome, _, _ = await likes_and_comments.create_comment(db, CommentDraft(theirs, me, "late"))
-    assert outcome == "new"
+    assert accepted(await likes_and_comments.like(db, theirs, me)).is_changed
+    is_new, _, _ = accepted(await likes_and_comments.create_comment(db, CommentDraft(theirs, me, "late")))
+    assert is_new
     job, _ = await follows.follow(db, number(bob.id), [me])
     assert job
     await dispatch.finish(db, job)

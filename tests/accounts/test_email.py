@@ -12,6 +12,7 @@ from resolvers.process.services import Services
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.mails import sent, token_in
 from tests.support.people import PASSWORD, Member, contents
@@ -94,7 +95,9 @@ async def test_a_crash_while_an_address_changes_is_finished(alice: Member, db: D
     """After the change is committed, the worker makes the new address permanent and frees the old one."""
     new, old = "alicia@example.org", "alice@example.org"
     assert await account_names.reserve(db, keys.email(new), number(alice))
-    job = await accounts.update(db, number(alice), credentials={CredentialsField.EMAIL: new}, names={"email": new})
+    job = accepted(
+        await accounts.update(db, number(alice), credentials={CredentialsField.EMAIL: new}, names={"email": new})
+    )
     assert job
     await jobs.hand_over(db, job)
     assert await worker.run_once() == 1

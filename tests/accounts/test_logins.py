@@ -10,6 +10,7 @@ from resolvers.jobs.worker import Worker
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import UserField
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents, shrunk
 from tests.support.probes.accounts import MEMBER, VIEWER, form
@@ -65,7 +66,9 @@ async def test_a_login_in_another_case(anonymous: Member, alice: Member, db: Dat
 async def test_a_crash_while_a_login_changes_is_finished(alice: Member, db: Database, worker: Worker) -> None:
     """After the change is committed, the worker makes the new login permanent and limits the old one's life."""
     assert await account_names.reserve(db, keys.login("alicia"), number(alice))
-    job = await accounts.update(db, number(alice), profile={UserField.LOGIN: "alicia"}, names={"login": "alicia"})
+    job = accepted(
+        await accounts.update(db, number(alice), profile={UserField.LOGIN: "alicia"}, names={"login": "alicia"})
+    )
     assert job
     assert await life(db, keys.login("alicia")) > 0
     await jobs.hand_over(db, job)
@@ -77,7 +80,9 @@ async def test_a_crash_while_a_login_changes_is_finished(alice: Member, db: Data
 async def test_work_done_late_gives_nothing_back(alice: Member, db: Database, worker: Worker) -> None:
     """If a login is taken back before its change is completed, it stays with its member, permanently."""
     assert await account_names.reserve(db, keys.login("alicia"), number(alice))
-    late = await accounts.update(db, number(alice), profile={UserField.LOGIN: "alicia"}, names={"login": "alicia"})
+    late = accepted(
+        await accounts.update(db, number(alice), profile={UserField.LOGIN: "alicia"}, names={"login": "alicia"})
+    )
     assert late
     await alice.do("updateProfile", login="alice")
     await jobs.hand_over(db, late)

@@ -13,6 +13,7 @@ from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
 from store.records.jobs import Job, Naming
+from store.refusals import accepted
 from store.settings import Settings
 from tests.accounts.test_email import change
 from tests.support.people import PASSWORD, Member, contents, shrunk, sign_up
@@ -157,8 +158,7 @@ async def test_a_deletion_that_died(
     await change(alice, services, settings, NEW)
     found = await accounts.credentials(db, number(alice))
     assert found
-    job = await accounts.delete(db, number(alice), found.password)
-    assert job
+    job = accepted(await accounts.delete(db, number(alice), found.password))
     assert await refused(anonymous, login="alice", email=NEW) == [("login", "TAKEN"), ("email", "TAKEN")]
     await jobs.hand_over(db, job)
     await work_off(db, worker)

@@ -16,6 +16,7 @@ from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.ids import partition
 from store.records.jobs import Job
+from store.refusals import accepted
 from store.secret import Secret
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member
@@ -133,7 +134,7 @@ async def test_a_sign_up_in_a_busy_partition(db: Database, services: Services, a
     """A member whose id was minted before other work of the partition was committed can still be created."""
     p = partition(number(alice))
     member = int(await db.call("mint", minted=keys.minted(p), partition=p))
-    other = await accounts.update(db, number(alice), names={"login": "alice"})
+    other = accepted(await accounts.update(db, number(alice), names={"login": "alice"}))
     job = await accounts.create(db, member, login="dora", name="Dora", email="dora@example.org", password=NO_PASSWORD)
     assert other
     assert job

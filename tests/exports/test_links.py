@@ -18,6 +18,7 @@ from resolvers.process.tokens import digest
 from store import keys
 from store.client.database import Database
 from store.exports import links
+from store.refusals import Refusal
 from store.settings import Settings
 from tests.support.exports.archives import EXPORT, Archive, export, fetch, link
 from tests.support.people import PASSWORD, Member, log_in, shrunk
@@ -218,16 +219,16 @@ async def test_lease(db: Database, alice: Member) -> None:
     token = (await link(alice)).removeprefix("/export/")
     member, session, _ = token.split(".")
     one = links.Link(int(member), session, digest(token))
-    assert [await links.begin(db, one, sender) for sender in ("a", "b", "a")] == ["ok", "busy", "ok"]
+    assert [await links.begin(db, one, sender) for sender in ("a", "b", "a")] == [None, Refusal.BUSY, None]
     assert 0 < await db.one("PTTL", keys.export_stream(int(member))) <= links.LEASE_SECONDS * 1000
     await links.end(db, one, "b", is_sent=False)  # not its own
-    assert await links.begin(db, one, "b") == "busy"
+    assert await links.begin(db, one, "b") is Refusal.BUSY
     await db.one("DEL", keys.export_stream(int(member)))
-    assert await links.begin(db, one, "b") == "ok"
+    assert await links.begin(db, one, "b") is None
     await expire(db, alice)
-    assert await links.begin(db, one, "b") == "ok"
+    assert await links.begin(db, one, "b") is None
     await links.end(db, one, "b", is_sent=True)
-    assert await links.begin(db, one, "b") == "gone"
+    assert await links.begin(db, one, "b") is Refusal.GONE
 
 
 async def test_race(anonymous: Member, alice: Member) -> None:

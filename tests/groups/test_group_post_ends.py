@@ -9,6 +9,7 @@ from resolvers.process.services import Services
 from store import posts
 from store.client.database import Database
 from store.groups import changes
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.groups import EVERYWHERE, KINDS, NODE, act, create, give, join, let_in, profile, show, timeline
 from tests.support.moderation.acts import appoint, logged
@@ -135,7 +136,7 @@ async def test_a_delete_that_overtakes_the_listing(
     made = []
     for group in (mine, theirs):
         draft = posts.Draft(number(alice.id), "hello", group=number(group))
-        _, post, job = await posts.create(db, draft)
+        _, post, job = accepted(await posts.create(db, draft))
         assert job
         made.append(post)
     await changes.delete(db, number(mine), number(alice.id))

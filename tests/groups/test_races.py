@@ -18,6 +18,7 @@ from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.keys.fields import GroupField
 from store.records.jobs import Job
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.groups import act, create, give, join
 from tests.support.people import Member, sign_up
@@ -110,7 +111,9 @@ async def ben_becomes_owner(db: Database, s: Site) -> None:
 
 async def cat_creates_a_group(db: Database, s: Site) -> None:
     try:
-        _, _, job = await changes.create(db, GroupDraft(s.cat, "Fish", "", GroupKind.PUBLIC, "once", "digest"))
+        _, _, job = accepted(
+            await changes.create(db, GroupDraft(s.cat, "Fish", "", GroupKind.PUBLIC, "once", "digest"))
+        )
     except MemberGone:
         return
     await _finish(db, job)
@@ -123,7 +126,7 @@ def deletes_their_account(who: str) -> Act:
         member = getattr(s, who)
         found = await accounts.credentials(db, member)
         assert found
-        await _finish(db, await accounts.delete(db, member, found.password))
+        await _finish(db, accepted(await accounts.delete(db, member, found.password)))
 
     return act
 

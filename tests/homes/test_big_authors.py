@@ -16,6 +16,7 @@ from store.homes import stored
 from store.keys.fields import UserField
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.site import Site
@@ -195,7 +196,7 @@ Write = Callable[[Any, Site], Coroutine[Any, Any, None]]
 
 
 async def _post(db: Any, site: Site) -> None:
-    _, _, job = await posts.create(db, Draft(number(site.people["star"].id), "new"))
+    _, _, job = accepted(await posts.create(db, Draft(number(site.people["star"].id), "new")))
     assert job
     await dispatch.finish(db, job)
 

@@ -17,6 +17,7 @@ from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.jobs.accounts import ACCOUNT_KINDS
 from tests.support.jobs.conversations import CONVERSATION_KINDS
@@ -47,32 +48,31 @@ async def _repost(_: Database, s: Scene) -> Job | None:
 
 async def _quote(db: Database, s: Scene) -> Job | None:
     draft = Draft(s.cat, "well said #tea", hashtags=("tea",), original=s.word, original_author=s.ben)
-    return (await posts.create(db, draft))[2]
+    return accepted(await posts.create(db, draft)).job
 
 
 async def _mention(db: Database, s: Scene) -> Job | None:
-    _, _, job = await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan, s.ann)))
+    _, _, job = accepted(await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan, s.ann))))
     return job
 
 
 async def _unsaid_mention(db: Database, s: Scene) -> Job | None:
     # The post is deleted before the members whom it mentions are notified.
-    _, post, _ = await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan)))
+    _, post, _ = accepted(await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan))))
     return await posts.delete(db, post, s.cat)
 
 
 async def _comment(db: Database, s: Scene) -> Job | None:
     draft = CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
-    return (await likes_and_comments.create_comment(db, draft))[2]
+    return accepted(await likes_and_comments.create_comment(db, draft)).job
 
 
 async def _delete_comment(db: Database, s: Scene) -> Job | None:
     draft = CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
-    _, comment, job = await likes_and_comments.create_comment(db, draft)
+    _, comment, job = accepted(await likes_and_comments.create_comment(db, draft))
     assert job
     await dispatch.finish(db, job)
-    _, undo = await likes_and_comments.delete_comment(db, comment, s.post)
-    return undo
+    return accepted(await likes_and_comments.delete_comment(db, comment, s.post))
 
 
 async def _late_repost(db: Database, s: Scene) -> Job | None:
@@ -179,7 +179,7 @@ async def _account(db: Database, s: Scene, member: int) -> Job | None:
     await _deliver(db, s)
     found = await accounts.credentials(db, member)
     assert found
-    return await accounts.delete(db, member, found.password)
+    return accepted(await accounts.delete(db, member, found.password))
 
 
 async def _deliver(db: Database, s: Scene) -> None:

@@ -20,6 +20,7 @@ from store.homes import stored as homes
 from store.homes.fanout import APPENDED, CHANGED, Delivery
 from store.ids import PARTITIONS, partition
 from store.posts import Draft
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.grouping import Grouping
 from tests.support.people import Member, crowd
@@ -123,7 +124,7 @@ async def test_a_job(grouping: Recording, alice: Member, bob: Member, fans: list
     post = Draft(me, "hello")
     repost = Draft(me, "", original=theirs, original_author=number(bob.id))
     for draft, listed in ((post, None), (repost, theirs)):
-        _, made, job = await posts.create(grouping, draft)
+        _, made, job = accepted(await posts.create(grouping, draft))
         assert job
         await dispatch.perform(grouping, job, Budget(math.inf))
         assert [await stored(grouping, member) for member in fans] == [[listed or made]] * FANS

@@ -20,6 +20,7 @@ from store.ids import partition
 from store.keys.fields import HomeField
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.page_costs import cost
 from tests.support.people import Member, crowd, shrunk
@@ -164,11 +165,11 @@ Act = Callable[[Database, Member, Member, str], Coroutine[Any, Any, Job | None]]
 
 
 async def _post(db: Database, _: Member, bob: Member, __: str) -> Job | None:
-    return (await posts.create(db, Draft(number(bob.id), "new")))[2]
+    return accepted(await posts.create(db, Draft(number(bob.id), "new"))).job
 
 
 async def _own_post(db: Database, alice: Member, _: Member, __: str) -> Job | None:
-    return (await posts.create(db, Draft(number(alice.id), "new")))[2]
+    return accepted(await posts.create(db, Draft(number(alice.id), "new"))).job
 
 
 async def _delete(db: Database, _: Member, bob: Member, post: str) -> Job | None:
@@ -192,7 +193,7 @@ async def _repost(db: Database, _: Member, bob: Member, __: str) -> Job | None:
     (foreign,) = [int(m) for m in await db.one("ZRANGE", keys.profile(number(bob.id)), 0, 0)]
     followers = [int(m) for m in await db.one("ZRANGE", keys.followers(number(bob.id)), 0, -1)]
     draft = Draft(followers[1], "", original=foreign, original_author=number(bob.id))
-    return (await posts.create(db, draft))[2]
+    return accepted(await posts.create(db, draft)).job
 
 
 ACTS: list[Act] = [_post, _own_post, _delete, _unfollow, _follow, _remove_followers, _repost]

@@ -19,6 +19,7 @@ from store.ids import partition
 from store.keys.fields import StatusField, UserField
 from store.posts import Draft
 from store.records.jobs import Job, PostDelivery
+from store.refusals import accepted
 from tests.support.damage.site import GHOST
 from tests.support.people import Member
 from tests.support.probes.posts import public
@@ -36,7 +37,7 @@ async def look(db: Database) -> Backlog:
 async def dead(db: Database, alice: Member, bob: Member) -> int:
     """A post of alice's whose delivery, to bob, has failed too often."""
     await bob.follow(alice)
-    _, post, job = await posts.create(db, Draft(number(alice.id), "hard to deliver"))
+    _, post, job = accepted(await posts.create(db, Draft(number(alice.id), "hard to deliver")))
     assert job
     await jobs.checkpoint(db, job, "0")
     await jobs.bury(db, post)
@@ -51,7 +52,7 @@ async def test_nothing(db: Database) -> None:
 
 async def test_what_waits(db: Database, alice: Member, bob: Member, dead: int) -> None:
     """Unfinished jobs are counted by kind with the age of the oldest; dead jobs are listed separately, with details."""
-    made = [await posts.create(db, Draft(number(m.id), "waits")) for m in (alice, bob)]
+    made = [accepted(await posts.create(db, Draft(number(m.id), "waits"))) for m in (alice, bob)]
     await posts.delete(db, made[0][1], number(alice.id))
     found = await look(db)
     assert found.kinds == {"post": 1, "delete": 1}

@@ -18,6 +18,7 @@ from store.credentials.records import Role
 from store.homes import stored
 from store.keys.fields import ReportField
 from store.posts import Draft
+from store.refusals import accepted
 from store.settings import Settings
 from store.upkeep import scanning
 from tests.support import conversations, groups
@@ -188,7 +189,7 @@ async def test_a_comment_of_a_gone_list(db: Database, site: Site) -> None:
 
 async def test_unfinished_work(db: Database, site: Site) -> None:
     """Unfinished work of jobs is found, and reported with the number of jobs; once it is done nothing is found."""
-    _, post, job = await posts.create(db, Draft(site.ben, "late", hashtags=("tea",)))
+    _, post, job = accepted(await posts.create(db, Draft(site.ben, "late", hashtags=("tea",))))
     assert job
     report = await look(db)
     assert {finding.key for finding in report.findings} == {keys.home(site.ann), keys.status(post)}
@@ -201,7 +202,7 @@ async def test_unfinished_work(db: Database, site: Site) -> None:
 
 async def test_a_dead_job(db: Database, site: Site) -> None:
     """A dead job is no finding, but the store is not clean. What the job had to do is found."""
-    _, post, _ = await posts.create(db, Draft(site.dan, "for nobody"))
+    _, post, _ = accepted(await posts.create(db, Draft(site.dan, "for nobody")))
     await jobs.bury(db, post)
     report = await look(db)
     assert ({finding.key for finding in report.findings}, report.dead_jobs, report.clean) == (
@@ -216,7 +217,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
     """A home that changes after its check loses nothing: it is dropped, and the next read builds a new one."""
     await db.one("LREM", keys.home(site.ann), 1, site.word)
     report = await look(db)
-    _, post, job = await posts.create(db, Draft(site.ben, "meanwhile"))
+    _, post, job = accepted(await posts.create(db, Draft(site.ben, "meanwhile")))
     assert job
     await dispatch.finish(db, job)
     assert await verify.repair(db, report.findings)

@@ -15,6 +15,7 @@ from resolvers.process.services import Services
 from resolvers.reading import global_ids
 from store import posts
 from store.client.database import Database
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import Member, contents, crowd, shrunk
 from tests.support.probes.posts import COUNTS, counts, delete, listed, profile, public, seen, tagged
@@ -208,7 +209,7 @@ async def test_late_work_restores_no_repost(
     post = await alice.post("hello")
     before = {key: value for key, value in (await contents(db)).items() if lasting(key)}
     draft = posts.Draft(number(bob.id), text, original=number(post), original_author=number(alice.id))
-    _, repost, job = await posts.create(db, draft)
+    _, repost, job = accepted(await posts.create(db, draft))
     assert job
     await delete(bob, global_ids.post_id(repost, is_repost=True))
     await dispatch.perform(db, job, Budget(float("inf")))

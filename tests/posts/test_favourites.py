@@ -13,7 +13,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store import accounts, favourites, keys
 from store.client.database import Command, Database, MemberGone
-from store.refusals import Refusal
+from store.refusals import Refusal, accepted
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents, crowd, shrunk
 from tests.support.probes.accounts import traces
@@ -194,8 +194,7 @@ async def test_a_favourite_of_who_is_gone(db: Database, worker: Worker, alice: M
     post, me = number(await bob.post("hello")), number(alice.id)
     found = await accounts.credentials(db, me)
     assert found
-    job = await accounts.delete(db, me, found.password)
-    assert job
+    job = accepted(await accounts.delete(db, me, found.password))
     await dispatch.finish(db, job)
     with pytest.raises(MemberGone):
         await favourites.add(db, me, post)

@@ -13,6 +13,7 @@ from resolvers.upkeep import verify
 from store import posts
 from store.client.database import Database
 from store.records.jobs import Job
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.transport.live import watching
@@ -33,7 +34,7 @@ def settings(settings: Settings) -> Settings:
 
 async def committed(db: Database, post: str, author: Member, *, hidden: bool) -> Job:
     """Return the job of a hiding, or of its end, that has only been committed."""
-    _, job = await posts.hide(db, number(post), number(author.id), hidden=hidden)
+    job = accepted(await posts.hide(db, number(post), number(author.id), hidden=hidden))
     assert job
     return job
 
@@ -114,7 +115,7 @@ async def test_hidden_while_it_is_published_or_deleted(
     await alice.follow(bob)
     original = await carol.post("the original")
     draft = posts.Draft(number(bob.id), "see #tea", (), ("tea",), number(original), number(carol.id))
-    _, made, delivery = await posts.create(services.db, draft)
+    _, made, delivery = accepted(await posts.create(services.db, draft))
     quote = f"repost_{made:014x}"
     assert delivery
     started = [delivery, *[await committed(services.db, quote, bob, hidden=hidden) for hidden in (True, False)]]

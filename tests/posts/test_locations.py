@@ -10,6 +10,7 @@ from store import keys, posts
 from store.client.database import Database
 from store.posts import Draft
 from store.records.posts import Location
+from store.refusals import accepted
 from tests.support.people import Member, contents
 from tests.support.probes.posts import delete
 from tests.support.work import number
@@ -137,7 +138,7 @@ async def test_the_steps_after_a_commit_know_text_and_place(
 ) -> None:
     """The jobs that deliver and that delete a status carry its text and its place, which a filter needs."""
     author = number(alice.id)
-    _, post_id, made = await posts.create(db, Draft(author, 'über "all"\n数据', location=place))
+    _, post_id, made = accepted(await posts.create(db, Draft(author, 'über "all"\n数据', location=place)))
     gone = await posts.delete(db, post_id, author)
     for job in (made, gone):
         assert job

@@ -12,7 +12,7 @@ from resolvers.process.services import Services
 from store import accounts, keys, pins, posts
 from store.client.database import Database, MemberGone
 from store.keys.fields import UserField
-from store.refusals import Refusal
+from store.refusals import Refusal, accepted
 from store.settings import Settings
 from tests.support.people import Member, contents, crowd, make_private, shrunk
 from tests.support.probes.accounts import traces
@@ -176,8 +176,7 @@ async def test_a_deleted_account(db: Database, worker: Worker, alice: Member) ->
     await pin(alice, f"status_{post:014x}")
     found = await accounts.credentials(db, me)
     assert found
-    job = await accounts.delete(db, me, found.password)
-    assert job
+    job = accepted(await accounts.delete(db, me, found.password))
     with pytest.raises(MemberGone):
         await pins.pin(db, post, me)
     assert not await pins.unpin(db, post, me)

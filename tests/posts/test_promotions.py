@@ -196,7 +196,7 @@ async def test_node(admin: Member, alice: Member, bob: Member, anonymous: Member
     ended = await promotions.create(
         db, sponsor=number(alice.id), ends=1, subject={PromotionField.MEMBER: number(bob.id)}
     )
-    assert ended
+    assert isinstance(ended, promotions.Promotion)
     query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }"
     gone = f"promotion_{ended.id:014x}"
     assert await anonymous.ask(query, ids=[runs, gone, showing]) == [{"id": runs}, None, {"id": showing}]

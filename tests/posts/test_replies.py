@@ -12,6 +12,7 @@ from store import keys, posts
 from store.client.database import Database
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.probes.posts import delete, hide, profile, public, unhide
 from tests.support.stored import exist
@@ -156,7 +157,7 @@ async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Memb
     """If the parent is deleted while a reply is created, the reply stays, in its thread, without a parent."""
     parent = number(await alice.post("a question"))
     draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
-    _, reply, job = await posts.create(db, draft)
+    _, reply, job = accepted(await posts.create(db, draft))
     assert job
     if not begun:
         await die_in(db, job, 2)
@@ -174,7 +175,7 @@ async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member,
     """A reply delivered after it was deleted or hidden is listed nowhere."""
     parent = number(await alice.post("a question"))
     draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
-    _, reply, job = await posts.create(db, draft)
+    _, reply, job = accepted(await posts.create(db, draft))
     assert job
     await (delete if ending == "deleted" else hide)(bob, f"status_{reply:014x}")
     await dispatch.perform(db, job, Budget(float("inf")))
@@ -187,7 +188,7 @@ async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member,
     """At whichever call the delivery of a reply or its end dies, the worker completes list and count."""
     parent = number(await alice.post("a question"))
     draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
-    _, reply, job = await posts.create(db, draft)
+    _, reply, job = accepted(await posts.create(db, draft))
     assert job
     await die_in(db, job, calls)
     await work_off(db, worker)

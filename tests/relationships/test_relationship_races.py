@@ -11,6 +11,7 @@ from store import accounts, blocks, follows, posts
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.records.jobs import Job
+from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.racing import (
@@ -88,7 +89,7 @@ def cat_hides_the_post(*, hidden: bool) -> Act:
     """Return the act by which cat hides the post or shows it again."""
 
     async def act(db: Database, s: Scene) -> None:
-        _, job = await posts.hide(db, s.post, s.cat, hidden=hidden)
+        job = accepted(await posts.hide(db, s.post, s.cat, hidden=hidden))
         await _finish(db, job)
 
     return act
@@ -97,7 +98,7 @@ def cat_hides_the_post(*, hidden: bool) -> Act:
 async def ann_leaves(db: Database, s: Scene) -> None:
     found = await accounts.credentials(db, s.ann)
     assert found
-    await _finish(db, await accounts.delete(db, s.ann, found.password))
+    await _finish(db, accepted(await accounts.delete(db, s.ann, found.password)))
 
 
 closes, opens = cat_is(UserField.PRIVATE, holds=True), cat_is(UserField.PRIVATE, holds=False)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
+from store.client import lua
 from store.client.database import Database, script
 from store.client.lua import FOLDER, Parameters, spelled
+from store.refusals import Refusal
 
 SMALL = {"user": "user:{1}:17", "post": 5}
 
@@ -69,6 +73,41 @@ def test_names(path: Path) -> None:
     code = re.sub(r"--.*", "", path.read_text("utf-8"))
     assert not re.search(r"\b(KEYS|ARGV)\b", code)
     assert not re.search(r"'H(GET|SET|DEL|EXISTS|INCRBY|MGET)', *[\w.]+, *'", code)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.lua")), ids=lambda path: path.stem)
+def test_refusals(path: Path) -> None:
+    """A script refuses by a name of `Refusal` alone: none returns a text of its own, which could be taken for one."""
+    code = re.sub(r"--.*", "", path.read_text("utf-8"))
+    assert not re.search(r"return \{?'[a-z]", code)
+
+
+def refusals_of(script: str) -> set[str]:
+    """Return the names of the refusals in a script and in the shared functions that it uses."""
+    files = {path.stem: path.read_text("utf-8") for path in FOLDER.rglob("*.lua")}
+    shared = [chunk for name in lua.SHARED for chunk in lua._declarations(files[name])]  # noqa: SLF001  as the loader
+    code = "".join([*lua._needed(shared, files[script]), files[script]])  # noqa: SLF001  the same
+    return set(re.findall(r"Refusal\.(\w+)", re.sub(r"--.*", "", code)))
+
+
+def named_in(module: ModuleType, source: str) -> set[str]:
+    """Return the names of the refusals in a module of the store, and in the types that it imports."""
+    types = [get_args(found) for found in vars(module).values() if get_origin(found) is Literal]
+    imported = {one.name for names in types for one in names if isinstance(one, Refusal)}
+    return imported | set(re.findall(r"Refusal\.(\w+)", source))
+
+
+MODULES = sorted(FOLDER.parent.rglob("*.py"))
+RUNNING = [path for path in MODULES if re.search(r"\bscript\(|\.call\(", path.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("path", RUNNING, ids=lambda path: path.stem)
+def test_refusals_are_typed(path: Path) -> None:
+    """Whatever a script may refuse is in the types of the module that runs it, so that `mypy` asks for each case."""
+    source = path.read_text("utf-8")
+    run = set(re.findall(r'"(\w+)"', source)) & lua.SCRIPTS.keys()
+    module = import_module(".".join(path.relative_to(FOLDER.parents[1]).with_suffix("").parts))
+    assert set().union(*map(refusals_of, run)) <= named_in(module, source)
 
 
 def test_unknown_refusals() -> None:

@@ -12,6 +12,7 @@ from store.client.database import Database, MemberGone
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.scene import Scene
 from tests.support.work import EFFORT
 
@@ -61,12 +62,12 @@ async def ben_deletes_his_word(db: Database, s: Scene) -> None:
 
 
 async def ben_passes_it_on_anew(db: Database, s: Scene) -> None:
-    _, _, job = await posts.create(db, Draft(s.ben, "", original=s.post, original_author=s.cat))
+    _, _, job = accepted(await posts.create(db, Draft(s.ben, "", original=s.post, original_author=s.cat)))
     await _finish(db, job)
 
 
 async def dan_passes_the_word_on(db: Database, s: Scene) -> None:
-    _, _, job = await posts.create(db, Draft(s.dan, "", original=s.word, original_author=s.ben))
+    _, _, job = accepted(await posts.create(db, Draft(s.dan, "", original=s.word, original_author=s.ben)))
     await _finish(db, job)
 
 
@@ -93,7 +94,7 @@ async def what_it_echoes_goes(db: Database, s: Scene) -> None:
 async def _leaves(db: Database, member: int) -> None:
     found = await accounts.credentials(db, member)
     assert found
-    await _finish(db, await accounts.delete(db, member, found.password))
+    await _finish(db, accepted(await accounts.delete(db, member, found.password)))
 
 
 async def ben_leaves(db: Database, s: Scene) -> None:
@@ -106,7 +107,7 @@ async def cat_leaves(db: Database, s: Scene) -> None:
 
 async def ben_likes_and_remarks(db: Database, s: Scene) -> None:
     await likes_and_comments.like(db, s.echoed, s.ben)
-    await likes_and_comments.create_comment(db, CommentDraft(s.echoed, s.ben, "a late remark"))
+    accepted(await likes_and_comments.create_comment(db, CommentDraft(s.echoed, s.ben, "a late remark")))
 
 
 def if_there(act: Act) -> Act:

@@ -10,6 +10,7 @@ from store.client.database import Database
 from store.homes import bounds, stored
 from store.posts import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.model import facts as model
 from tests.support.people import Member, sign_up
 from tests.support.work import number
@@ -55,8 +56,10 @@ async def scene(db: Database, anonymous: Member, followed: set[str]) -> Scene:
     word = await ben.post("a word")
     echoed = number(await cat.post("a cry"))
     draft = Draft(number(cat.id), "news #tea", hashtags=("tea",))
-    _, _, news = await posts.create(db, draft)
-    _, _, echo = await posts.create(db, Draft(number(ben.id), "", original=echoed, original_author=number(cat.id)))
+    _, _, news = accepted(await posts.create(db, draft))
+    _, _, echo = accepted(
+        await posts.create(db, Draft(number(ben.id), "", original=echoed, original_author=number(cat.id)))
+    )
     assert news
     assert echo
     return Scene(

@@ -13,6 +13,7 @@ from resolvers.notifications import CURSOR
 from resolvers.reading import paging
 from store import keys, likes_and_comments
 from store.client.database import Database
+from store.refusals import accepted
 from tests.support.people import Member
 from tests.support.stored import sharded_channels
 from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, Stream, begun, now, subscribed, watching
@@ -173,10 +174,9 @@ async def test_post_activity(db: Database, anonymous: Member) -> None:
         async with subscribed(viewer, ACTIVITY, post=post) as stream:
             if is_delivered:
                 await wait_for_activity(db, post, by_anybody=True)
-                liking = await likes_and_comments.like(db, number(post), friend)
-                if liking and not liking.is_changed:
-                    liking = await likes_and_comments.unlike(db, number(post), friend)
-                assert liking
+                liking = accepted(await likes_and_comments.like(db, number(post), friend))
+                if not liking.is_changed:
+                    liking = accepted(await likes_and_comments.unlike(db, number(post), friend))
                 assert liking.is_changed
                 assert (await stream.next())["post"] == {"id": post}, cell
             else:

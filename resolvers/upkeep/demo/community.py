@@ -29,6 +29,7 @@ from store.conversations import messages as conversations
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
+from store.refusals import accepted
 from store.secret import Secret
 from store.upkeep import scanning
 
@@ -230,7 +231,7 @@ class Crowd:
             reply_to_author=self._ids[whose] if reply_to else None,
             root=root or None,
         )
-        _, post, job = await posts.create(self._db, draft)
+        _, post, job = accepted(await posts.create(self._db, draft))
         await dispatch.finish(self._db, job)
         return post
 
@@ -254,10 +255,10 @@ class Crowd:
         ids = [self._ids[login] for login in talk.people]
         sent = []
         for login, text in talk.messages:
-            said = await conversations.start(self._db, ids, conversations.Draft(self._ids[login], text, ids))
+            said = accepted(await conversations.start(self._db, ids, conversations.Draft(self._ids[login], text, ids)))
             if said.job:
                 await dispatch.finish(self._db, said.job)
-            sent.append(said.message)
+            sent.append(said.id)
         (found,) = await self._db.ask(conversations.of_members_command(ids))
         for login in talk.people:
             read = sent[: len(sent) - talk.unread] if login == guide else sent
@@ -265,6 +266,6 @@ class Crowd:
 
     async def _comment(self, words: DemoText, post: int, reply_to: int | None) -> None:
         draft = CommentDraft(post, self._ids[words.by], words.text, reply_to)
-        _, comment, _ = await likes_and_comments.create_comment(self._db, draft)
+        _, comment, _ = accepted(await likes_and_comments.create_comment(self._db, draft))
         for reply in words.replies:
             await self._comment(reply, post, comment)

@@ -19,6 +19,7 @@ from store.media.objects import Form
 from store.pictures import uploads
 from store.pictures.uploads import Processed, UploadDraft
 from store.records.pictures import UploadPurpose
+from store.refusals import accepted
 from store.settings import Settings
 
 LANDSCAPE, PORTRAIT = (720, 480), (400, 400)  # pixels
@@ -92,11 +93,11 @@ def _portrait(chance: random.Random) -> Image.Image:
 async def add(db: Database, owner: int, purpose: UploadPurpose, drawn: Drawing) -> int:
     """Give a member a drawing as a picture that can be attached; returns its id. Three round trips."""
     draft = UploadDraft(owner, purpose, CONTENT_TYPE, drawn.original_bytes)
-    _, image = await uploads.create(db, draft, most=0)
+    image = accepted(await uploads.create(db, draft, most=0))
     name = uploads.new_name(image)
     for form, data in drawn.forms.items():
         await db.media.put(name, form, io.BytesIO(data))
-    _, job = await uploads.receive(db, image, name)
+    job = accepted(await uploads.receive(db, image, name))
     size = sum(map(len, drawn.forms.values()))
     await uploads.finish(db, image, name, Processed(drawn.width, drawn.height, drawn.blurhash, size))
     if job:

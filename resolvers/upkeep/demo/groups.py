@@ -35,7 +35,7 @@ async def gather(db: Database, ids: Mapping[str, int], club: Club) -> None:
     """Create a group, let everybody in, and publish its posts."""
     owner = ids[club.owner]
     draft = GroupDraft(owner, club.name, club.description, GroupKind(club.kind))
-    _, group, job = await changes.create(db, draft)
+    _, group, job = accepted(await changes.create(db, draft))
     await dispatch.finish(db, job)
     invited = await membership.invite(db, group, owner, [ids[login] for login in club.members + club.invited])
     await dispatch.finish(db, accepted(invited).job)
@@ -45,5 +45,5 @@ async def gather(db: Database, ids: Mapping[str, int], club: Club) -> None:
         await membership.set_role(db, group, owner, ids[login], GroupRole.MODERATOR)
     for login, text in club.posts:
         named = tuple(ids[other] for other in mentions(text) if other in ids)
-        _, _, job = await posts.create(db, Draft(ids[login], text, named, hashtags(text), group=group))
-        await dispatch.finish(db, job)
+        _, _, delivery = accepted(await posts.create(db, Draft(ids[login], text, named, hashtags(text), group=group)))
+        await dispatch.finish(db, delivery)

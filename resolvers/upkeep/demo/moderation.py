@@ -14,6 +14,7 @@ from store.moderation import reports
 from store.moderation.records import RANKS, ModerationActKind, ReportAction, ReportReason, Subject
 from store.moderation.reports import Decision, ReportDraft
 from store.records.posts import Status
+from store.refusals import accepted
 
 LOOKED_AT = 10  # newest posts of a member among which the reported status is
 
@@ -32,12 +33,11 @@ class Complaint:
 async def moderate(db: Database, ids: Mapping[str, int], moderator: str, complaints: tuple[Complaint, ...]) -> None:
     """Appoint the moderator, file all reports, and dismiss those with a decision."""
     acting = moderation.by_operator(ModerationActKind.ROLE_CHANGED, ids[moderator], Role.MODERATOR)
-    job = await accounts.set_role(db, ids[moderator], Role.MODERATOR, acting)
-    await dispatch.finish(db, job)
+    await dispatch.finish(db, accepted(await accounts.set_role(db, ids[moderator], Role.MODERATOR, acting)))
     for one in complaints:
         subject = await _newest_status(db, ids[one.about])
         draft = ReportDraft(ids[one.by], subject, ids[one.about], ReportReason(one.reason), one.note)
-        _, report = await reports.file(db, draft)
+        report = accepted(await reports.file(db, draft))
         if one.decision:
             await _dismiss(db, report, ids[moderator], one.decision)
 
@@ -52,5 +52,4 @@ async def _newest_status(db: Database, member: int) -> Subject:
 
 async def _dismiss(db: Database, report: int, moderator: int, note: str) -> None:
     decision = Decision(report, ReportAction.DISMISS, moderator, RANKS[Role.MODERATOR], note, "")
-    _, job = await reports.resolve(db, decision)
-    await dispatch.finish(db, job)
+    await dispatch.finish(db, accepted(await reports.resolve(db, decision)))

@@ -14,6 +14,7 @@ from store.conversations.messages import Draft
 from store.pictures import images
 from store.pictures.images import Wanted
 from store.records.pictures import UploadPurpose
+from store.refusals import accepted
 
 
 async def portray(db: Database, ids: Mapping[str, int], guide: str) -> None:
@@ -47,7 +48,7 @@ async def send(db: Database, ids: Mapping[str, int], people: Sequence[str], alt:
     members = [ids[login] for login in people]
     (talk,) = await db.ask(messages.of_members_command(members))
     image = await drawing.add(db, members[0], UploadPurpose.MESSAGE, await drawing.drawing(alt))
-    reservation = await images.reserve(db, members[0], int(talk), [Wanted(image, alt)])
-    sent = await messages.send(db, int(talk), Draft(members[0], "", members[1:], reservation=reservation))
+    reservation = accepted(await images.reserve(db, members[0], int(talk), [Wanted(image, alt)]))
+    sent = accepted(await messages.send(db, int(talk), Draft(members[0], "", members[1:], reservation=reservation)))
     for job in (sent.job, reservation.job):
         await dispatch.finish(db, job)

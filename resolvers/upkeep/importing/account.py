@@ -6,7 +6,6 @@ The whole file is checked before anything is written. A run that was interrupted
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from store import account_names, accounts, pins
 from store.client.database import Database
 from store.ids import instant
 from store.keys.fields import CredentialsField, UserField
+from store.refusals import Refusal
 from store.secret import Secret
 from store.upkeep.copying import imports as stored
 from store.upkeep.copying import restoring
@@ -46,14 +46,13 @@ async def load(db: Database, path: Path, password: Secret) -> str:
             for batch in found.posts():
                 shown.update(len(batch))
         await _create(db, profile)
-        outcomes = Counter[str]()
+        restored = 0
         with bar("posts", found.post_count) as shown:
             for batch in found.posts():
                 for some in batches(batch, BATCH):
-                    outcomes.update(await _restore(db, profile, some))
+                    restored += await _restore(db, profile, some)
                 shown.update(len(batch))
     await _finish(db, profile, password)
-    restored = outcomes["new"] + outcomes["again"]
     left_out = found.post_count - restored
     return f"{profile.login} is here, with {restored:,} posts; {left_out:,} that depend on others were left out"
 
@@ -103,20 +102,20 @@ async def _create(db: Database, profile: Profile) -> None:
         await dispatch.finish(db, await accounts.set_account_state(db, member, state, holds=holds))
 
 
-async def _restore(db: Database, profile: Profile, found: Sequence[RestoredPost]) -> list[str]:
-    """Restore posts, and list them where they belong; returns the outcome of each. Four round trips."""
+async def _restore(db: Database, profile: Profile, found: Sequence[RestoredPost]) -> int:
+    """Restore posts, and list them where they belong; returns how many are there. Four round trips."""
     logins = list({login for post in found for login in mentions(post.text)})
     members = await stored.holders(db, logins) if logins else {}
     named = [_with_mentions(post, members) for post in found]
     outcomes = await restoring.restore(db, named)
-    if "taken" in outcomes:
+    if Refusal.TAKEN in outcomes:
         raise ImportRefused("another member has one of the posts")
-    there = [post for post, outcome in zip(named, outcomes, strict=True) if outcome in {"new", "again"}]
+    there = [post for post, outcome in zip(named, outcomes, strict=True) if isinstance(outcome, bool)]
     await restoring.list_at_others(db, there)
     if not profile.is_private and not profile.is_suspended:
         public = [post for post in there if not post.is_plain and not post.is_hidden]
         await stored.list_publicly(db, [NewPost(p.id, p.hashtags, ranking.score(instant(p.id))) for p in public])
-    return outcomes
+    return len(there)
 
 
 def _with_mentions(post: RestoredPost, members: dict[str, int]) -> RestoredPost:

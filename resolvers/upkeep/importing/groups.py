@@ -56,7 +56,7 @@ async def create(
     for number, group in enumerate(groups):
         key, owner = f"{name}:{number}", members[group.owner]
         text = f"Group {number + 1} of {group.owner}"
-        _, made, created = await changes.create(db, GroupDraft(owner, text, "", GroupKind.PUBLIC, key, name))
+        _, made, created = accepted(await changes.create(db, GroupDraft(owner, text, "", GroupKind.PUBLIC, key, name)))
         if made:
             joined = await _join(db, made, [members[login] for login in group.members])
             speakers = [owner] if group.kind is GroupKind.ANNOUNCEMENT else [owner, *joined]
@@ -84,7 +84,7 @@ async def _post(db: Database, group: int, key: str, posts: Sequence[tuple[int, s
         Draft(author, text, group=group, idempotency_key=f"{key}:{number}", digest=key)
         for number, (author, text) in enumerate(posts)
     ]
-    made = [int(reply[1]) for reply in await db.ask(*(create_command(db, draft) for draft in drafts))]
+    made = [int(reply[0]) for reply in await db.ask(*(create_command(db, draft) for draft in drafts))]
     pairs = zip(made, drafts, strict=True)
     await db.ask(*(timeline.add_command(db, group, post, draft.author) for post, draft in pairs))
     await db.ask(*map(jobs.finish, made))

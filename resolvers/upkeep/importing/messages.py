@@ -15,6 +15,7 @@ from store import jobs
 from store.client.database import Command, Database
 from store.conversations import messages
 from store.conversations.messages import Draft
+from store.refusals import accepted
 from store.upkeep.copying import imports as stored
 
 BATCH = 100  # Conversations per round trip.
@@ -46,7 +47,7 @@ async def create(db: Database, dealt: Dealt, members: Mapping[str, int], progres
             ids = [members[login] for login in pair]
             drafts = [Draft(members[sender], text, ids) for sender, text in dealt[pair][count:]]
             commands += [messages.start_command(ids, draft) for draft in drafts]
-        made = [messages.read_sent(reply) for reply in await db.ask(*commands)]
+        made = [accepted(messages.read_sent(reply)) for reply in await db.ask(*commands)]
         written = [sent.job for sent in made if sent.job]
         touched = {job.body.conversation for job in written}
         await asyncio.gather(*(update(db, conversation, Budget(float("inf"))) for conversation in touched))

@@ -3,10 +3,10 @@
 -- KEYS: credentials, sessions, tokens, minted, outbox, mails.
 -- ARGV: checked_hash (of the password that was checked), new_hash, session, token (digest of its refresh token),
 --       now (ms since 1970), expires (ms since 1970), partition, mail (JSON).
--- Returns the sessions ended; false when the password has changed since the check, or the session has ended.
+-- Returns the sessions ended, or CHANGED, also when the session has ended.
 local text = redis.call('HGET', sessions, session)
 if not text or redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then
-  return false
+  return Refusal.CHANGED
 end
 redis.call('HSET', credentials, CredentialsField.PASSWORD, new_hash)
 local ended = end_others(sessions, session)

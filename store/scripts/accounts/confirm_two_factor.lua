@@ -2,16 +2,16 @@
 -- KEYS: credentials, sessions.
 -- ARGV: salt (of the secret that the code was checked with), step (time step of the code), session (that goes on),
 --       recovery_codes (digests, separated by spaces).
--- Returns the sessions ended; false when another secret is to be confirmed by now, the address is not verified, or the
+-- Returns the sessions ended, or CODE when another secret is to be confirmed by now, the address is not verified, or the
 -- session has ended.
 if redis.call('HGET', credentials, CredentialsField.TOTP_PENDING) ~= salt then
-  return false
+  return Refusal.CODE
 end
 if redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 0 then
-  return false -- older versions asked for no verified address
+  return Refusal.CODE -- older versions asked for no verified address
 end
 if redis.call('HEXISTS', sessions, session) == 0 then
-  return false
+  return Refusal.CODE
 end
 redis.call('HDEL', credentials, CredentialsField.TOTP_PENDING)
 redis.call('HSET', credentials, CredentialsField.TOTP_SALT, salt, CredentialsField.TOTP_STEP, step,

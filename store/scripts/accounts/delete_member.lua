@@ -2,10 +2,9 @@
 -- KEYS: minted, jobs, active, user, credentials, sessions, tokens, home, home_state, sources, candidates, newest,
 -- images.
 -- ARGV: partition, member, checked_hash (of the password that was checked), image_prefix.
--- Returns the job's id and body and the sessions ended; false when the password has changed since the check, or the
--- member is gone.
+-- Returns the job's id and body and the sessions ended, or CHANGED, also without the member.
 if redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then
-  return false
+  return Refusal.CHANGED
 end
 local pending = unexpired_token(tokens, MailTokenField.VERIFICATION)
 local avatar, header = unpack(redis.call('HMGET', user, UserField.AVATAR, UserField.HEADER))

@@ -4,16 +4,16 @@
 --       max_addresses, code_salt, code_step, recovery_code.
 -- `record` contains `created`. `checked_hash` is the stored hash with which the password was checked.
 -- The last three arguments are those of `use_code`.
--- Returns the sessions that made room; false when the member is gone or the password has changed since the check;
--- 'code' when the second factor is missing, or may not be used any more.
+-- Returns the sessions that made room, GONE without the member, CHANGED, or CODE when the second factor is missing or may
+-- not be used any more.
 if redis.call('EXISTS', user) == 0 then
-  return false
+  return Refusal.GONE
 end
 if checked_hash ~= '' and redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then
-  return false
+  return Refusal.CHANGED
 end
 if not use_code(credentials, code_salt, code_step, recovery_code) then
-  return 'code'
+  return Refusal.CODE
 end
 local ended = {}
 redis.call('HSET', sessions, session, record)

@@ -2,13 +2,12 @@
 -- KEYS: minted, jobs, user, credentials, sessions.
 -- ARGV: partition, member, state ('private' or 'suspended'), wanted ('1' to begin it, '' to end it),
 -- rank? (of who acts on another member), act? (JSON, which the job logs).
--- Returns the job's id and body and the sessions ended; {} when nothing changes, false without the member, {'denied'}
--- for an equal or superior of who acts.
+-- Returns the job's id and body and the sessions ended; {} without a change or the member; or OUTRANKED.
 if redis.call('EXISTS', user) == 0 then
-  return false
+  return {}
 end
 if rank and not is_below(credentials, rank) then
-  return {'denied'}
+  return Refusal.OUTRANKED
 end
 local is = redis.call('HEXISTS', user, state) == 1
 if is == (wanted == '1') then

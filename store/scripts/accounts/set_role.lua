@@ -1,18 +1,18 @@
 -- Sets a member's role on the whole site, with the job that logs the change.
 -- KEYS: minted, jobs, credentials.
 -- ARGV: partition, member, role, rank (of who acts), act (JSON).
--- Returns {'new', job, job body}, {'again'} without a change, {'denied'} for an equal or superior, {'gone'}.
+-- Returns {job, job body}, {} without a change or the member, or OUTRANKED.
 local is = redis.call('HGET', credentials, CredentialsField.ROLE)
 if not is then
-  return {'gone'}
+  return {}
 end
 if not is_below(credentials, rank) then
-  return {'denied'}
+  return Refusal.OUTRANKED
 end
 if is == role then
-  return {'again'}
+  return {}
 end
 redis.call('HSET', credentials, CredentialsField.ROLE, role)
 local job = mint(minted, partition)
 local body = commit(jobs, job, 'act', {member = member, act = carried(act)})
-return {'new', str(job), body}
+return {str(job), body}

@@ -7,7 +7,7 @@
 -- `changes` are pairs of a field and its new text.
 -- The first `profile_count` pairs are of the profile, the others of the credentials.
 -- `pictures` has avatar and header, as far as they change. Each is the `wanted` of `first_obstacle`, empty to remove it.
--- Returns {'done', the job's kind, id and body}, {'done'} without one, {'image', field, obstacle}.
+-- Returns {the job's kind, id and body}, {} without one, or the refusal of a picture, with its field in place of its place.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -16,9 +16,9 @@ for field, new in pairs(wanted) do
   local old = redis.call('HGET', user, field) or ''
   -- The picture that the profile shows already may be named again, to change what is said of it.
   if new[1] and new[1][1] ~= string.match(old, PACKED_PICTURE) then
-    local _, obstacle = first_obstacle(image_prefix, member, string.upper(field), new)
+    local obstacle = obstacle_of(image_prefix .. new[1][1], member, string.upper(field))
     if obstacle then
-      return {'image', field, obstacle}
+      return obstacle .. ' ' .. field
     end
   end
 end
@@ -50,13 +50,13 @@ for i = 1, #changes, 2 do
   redis.call('HSET', i <= 2 * profile_count and user or credentials, changes[i], changes[i + 1])
 end
 if not new and #dropped == 0 then
-  return {'done'}
+  return {}
 end
 local id, objects = mint(minted, partition), #dropped > 0 and table.concat(dropped, ' ') or nil
 if not new then
-  return {'done', 'remove_objects', str(id), commit(jobs, id, 'remove_objects', {objects = objects})}
+  return {'remove_objects', str(id), commit(jobs, id, 'remove_objects', {objects = objects})}
 end
-return {'done', 'names', str(id), commit(jobs, id, 'names', {
+return {'names', str(id), commit(jobs, id, 'names', {
   member = member, login = new.login, email = new.email, name = new.name, old_login = old_login, old_email = old_email,
   was_verified = was_verified, objects = objects,
 })}

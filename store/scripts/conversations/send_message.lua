@@ -3,12 +3,10 @@
 -- ARGV: prefixes, id (of the conversation), sender, willing, text, input_digest, ttl (s, of the idempotency key), refused,
 --       packed.
 -- `willing` is the other member of a conversation of two, if they allow the sender to write to them.
--- `refused` is '1' when the sender may send no new message now, else ''.
--- Returns {'new', message, body of the job}. A retry gets {'again', message}, other input {'conflict'}.
--- {'gone'} when the sender is not in it, {'alone'} when nobody else is.
+-- `refused` is why the sender may send no new message now, else ''.
 -- `packed` are reserved pictures, '' without any, and `taken` says what became of the reservation.
--- {'unwilling', other} when the other does not allow it. {'refused'} where `refused` says so.
--- {'late'} when the pictures were given back meanwhile.
+-- Returns {message, body of the job}, {message} for a retry, CONFLICT, `refused`, GONE when the sender is not in it, ALONE
+-- when nobody else is, UNWILLING with the other who does not allow it, or LATE when the pictures were given back meanwhile.
 local first = first_result(idempotency, input_digest)
 if first then
   return first
@@ -23,19 +21,19 @@ for _, one in ipairs(participants) do
   end
 end
 if not is_in then
-  return {'gone'}
+  return Refusal.GONE
 elseif #others == 0 then
-  return {'alone'}
+  return Refusal.ALONE
 elseif #participants == 2 and others[1] ~= willing then
-  return {'unwilling', others[1]}
+  return Refusal.UNWILLING .. ' ' .. others[1]
 elseif refused ~= '' then
-  return {'refused'}
+  return refused
 end
 if packed == '' then
   return append_message(conversation_keys(prefixes), id, sender, text, idempotency, input_digest, ttl)
 elseif redis.call('EXISTS', taken) == 1 then
-  return {'late'}
+  return Refusal.LATE
 end
 local sent = append_message(conversation_keys(prefixes), id, sender, text, idempotency, input_digest, ttl, packed)
-redis.call('SET', taken, sent[2])
+redis.call('SET', taken, sent[1])
 return sent

@@ -2,9 +2,9 @@
 -- KEYS: conversation_of, idempotency?
 -- ARGV: prefixes, members, digest (of these members), sender, willing, text, input_digest, ttl (s), refused.
 -- `members` and `willing` are separated by spaces. `willing` are those who allow the sender to write to them.
--- `ttl` is that of the idempotency key. `refused` is '1' when the sender may send no new message now, else ''.
--- Returns {'new', message, body of the job}. A retry gets {'again', message}, other input {'conflict'}.
--- {'unwilling', member} names a member who would be added without allowing it. {'refused'} where `refused` says so.
+-- `ttl` is that of the idempotency key. `refused` is why the sender may send no new message now, else ''.
+-- Returns {message, body of the job}, {message} for a retry, CONFLICT, `refused`, or UNWILLING with a member who would be
+-- added without allowing it.
 local first = first_result(idempotency, input_digest)
 if first then
   return first
@@ -21,11 +21,11 @@ else
 end
 for _, one in ipairs(participants) do
   if one.member ~= sender and (one.since == '0' or #participants == 2) and not allows[one.member] then
-    return {'unwilling', one.member}
+    return Refusal.UNWILLING .. ' ' .. one.member
   end
 end
 if refused ~= '' then
-  return {'refused'}
+  return refused
 end
 local since = str(mint(keys.minted, keys.partition))
 for _, one in ipairs(participants) do

@@ -2,14 +2,14 @@
 -- KEYS: sessions, exports.
 -- ARGV: session, digest (of the link), now (ms), expires (ms), day (since 1970), most (in a day, 0 for any number),
 --       ttl (s).
--- Returns 'ok', 'ended' without the session, or 'limit'.
+-- Returns 1, ENDED without the session, or FULL.
 if redis.call('HEXISTS', sessions, session) == 0 then
-  return 'ended'
+  return Refusal.ENDED
 end
 local counted, made = string.match(redis.call('HGET', exports, ExportsField.MADE) or '', '^(%d+) (%d+)$')
 made = counted == day and tonumber(made) or 0
 if tonumber(most) > 0 and made >= tonumber(most) then
-  return 'limit'
+  return Refusal.FULL
 end
 -- Links of ended sessions and expired links would stay as long as the member makes exports.
 local links = redis.call('HGETALL', exports)
@@ -22,4 +22,4 @@ for i = 1, #links, 2 do
 end
 redis.call('HSET', exports, session, digest .. ' ' .. expires, ExportsField.MADE, day .. ' ' .. made + 1)
 redis.call('EXPIRE', exports, ttl)
-return 'ok'
+return 1

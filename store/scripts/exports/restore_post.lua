@@ -4,21 +4,21 @@
 --       reply_to_author, root, latitude, longitude, is_hidden ('1' or '').
 -- An argument without a value is ''. `hashtags` has each after a #. A plain repost is written only if its original is a
 -- post of the same author.
--- Returns 'new', 'again' for a post that is there, 'taken' for one of somebody else, or 'gone' for a plain repost whose
--- original is not there.
+-- Returns 1, 0 for a post that is there, TAKEN for one of somebody else, or GONE for a plain repost whose original is not
+-- there.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
 local known = redis.call('HGET', status, StatusField.AUTHOR)
 if known then
-  return known == author and 'again' or 'taken'
+  return known == author and 0 or Refusal.TAKEN
 end
 local plain = original ~= '' and text == ''
 if plain and redis.call('HEXISTS', reposted, original) == 1 then
-  return 'again'
+  return 0
 end
 if plain and redis.call('HGET', status_prefix .. original, StatusField.AUTHOR) ~= author then
-  return 'gone'
+  return Refusal.GONE
 end
 redis.call('HSET', status, StatusField.AUTHOR, author, StatusField.TEXT, text)
 for _, field in ipairs({
@@ -42,4 +42,4 @@ count_posts(user, profile, hidden)
 if plain then
   redis.call('HSET', reposted, original, post)
 end
-return 'new'
+return 1

@@ -3,7 +3,7 @@
 -- ARGV: partition, member, group_prefix, members_prefix, roles_prefix, name, description, kind, max_groups, digest,
 --       ttl (s).
 -- `ttl` is that of the idempotency key.
--- Returns {'new', id, job, job body}; {'again', id} for a retry; {'conflict'} for a key used differently; {'full'}.
+-- Returns {id, job, job body}, {id} for a retry, CONFLICT, or FULL.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -12,7 +12,7 @@ if first then
   return first
 end
 if redis.call('ZCARD', memberships) >= tonumber(max_groups) then
-  return {'full'}
+  return Refusal.FULL
 end
 local id = str(mint(minted, partition))
 redis.call('HSET', group_prefix .. id, GroupField.NAME, name, GroupField.DESCRIPTION, description,
@@ -21,4 +21,4 @@ redis.call('ZADD', members_prefix .. id, id, member)
 redis.call('HSET', roles_prefix .. id, member, 'OWNER')
 redis.call('ZADD', memberships, id, id)
 remember_result(idempotency, digest, id, ttl)
-return {'new', id, commit_settling(jobs, minted, partition, id, {})}
+return {id, commit_settling(jobs, minted, partition, id, {})}

@@ -5,18 +5,18 @@
 -- ARGV: partition, digest, new_hash, session, record (JSON of the session), mail (JSON), code_salt, code_step,
 --       recovery_code.
 -- The last three arguments are those of `use_code`.
--- Returns the sessions ended; false when the token is forged, used, replaced or expired, or belongs to an old address;
--- 'code' when the second factor is missing, or may not be used any more. The token then works on.
+-- Returns the sessions ended, STALE when the token is forged, used, replaced or expired, or belongs to an old address, or
+-- CODE when the second factor is missing, or may not be used any more. The token then works on.
 local email = redis.call('HGET', credentials, CredentialsField.EMAIL)
 local token = email and unexpired_token(tokens, MailTokenField.RESET)
 if not token or token.digest ~= digest or token.address ~= email then
-  return false
+  return Refusal.STALE
 end
 if redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 0 then
   redis.call('HDEL', credentials, CredentialsField.TOTP_SALT, CredentialsField.TOTP_STEP,
     CredentialsField.RECOVERY_CODES, CredentialsField.TOTP_PENDING)
 elseif not use_code(credentials, code_salt, code_step, recovery_code) then
-  return 'code'
+  return Refusal.CODE
 end
 redis.call('HDEL', tokens, MailTokenField.RESET, MailTokenField.VERIFICATION)
 redis.call('HSET', credentials, CredentialsField.PASSWORD, new_hash, CredentialsField.VERIFIED, '1')

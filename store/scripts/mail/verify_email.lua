@@ -2,10 +2,10 @@
 -- the old one.
 -- KEYS: minted, jobs, credentials, tokens, outbox, mails.
 -- ARGV: partition, member, digest, mail (JSON).
--- Returns the job's id and body, {} when the address stays; false when the token is forged, used, replaced or expired.
+-- Returns the job's id and body, {} when the address stays; STALE when the token is forged, used, replaced or expired.
 local token = redis.call('EXISTS', credentials) == 1 and use_token(tokens, MailTokenField.VERIFICATION, digest)
 if not token then
-  return false
+  return Refusal.STALE
 end
 local old = redis.call('HGET', credentials, CredentialsField.EMAIL)
 local was_verified = redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1

@@ -2,11 +2,10 @@
 -- KEYS: minted, open_cases, cases (the open ones).
 -- ARGV: partition, subject, author, reporter, reason, note, messages (JSON or ''), report_prefix, case_prefix,
 -- reports_prefix, messages_prefix, evidence_prefix, pictured... (messages with pictures).
--- Returns {'new', report}, {'open', report} when the reporter has an open report of the subject.
+-- Returns {report}, or REPORTED when the reporter has an open report of the subject.
 local case = redis.call('HGET', open_cases, subject)
-local mine = case and redis.call('ZSCORE', reports_prefix .. case, reporter)
-if mine then
-  return {'open', str(tonumber(mine))}
+if case and redis.call('ZSCORE', reports_prefix .. case, reporter) then
+  return Refusal.REPORTED
 end
 if not case then
   case = str(mint(minted, partition))
@@ -24,4 +23,4 @@ end
 for _, message in ipairs(pictured) do
   redis.call('HSET', evidence_prefix .. message, case, '')
 end
-return {'new', report}
+return {report}

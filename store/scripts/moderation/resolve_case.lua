@@ -4,17 +4,17 @@
 -- actor, kind, note, text, case_prefix, act_prefix, text_prefix, text_seconds, reports_prefix, messages_prefix,
 -- evidence_prefix.
 -- The job's body has the pictures that were kept as evidence for this case alone, those of each message on a line.
--- Returns {'new', job, job body}, {'resolved'} when somebody was faster, {'gone'} without the report.
+-- Returns {job, job body}, RESOLVED when somebody was faster, or GONE without the report.
 local case = redis.call('HGET', report, ReportField.CASE)
 if not case then
-  return {'gone'}
+  return Refusal.GONE
 end
 local record = case_prefix .. case
 local state_now, subject, author = unpack(redis.call(
   'HMGET', record, CaseField.STATE, CaseField.SUBJECT, CaseField.AUTHOR
 ))
 if state_now ~= 'OPEN' then
-  return {'resolved'}
+  return Refusal.RESOLVED
 end
 local act = append_act(
   {
@@ -46,4 +46,4 @@ local job = mint(minted, partition)
 local body = commit(jobs, job, 'resolve', {
   case = case, subject = subject, author = author, action = action, rank = rank, pictures = table.concat(pictures, '\n'),
 })
-return {'new', str(job), body}
+return {str(job), body}

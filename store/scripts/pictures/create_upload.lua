@@ -2,7 +2,7 @@
 -- KEYS: minted, user, uploads, images, uploaded, idempotency?
 -- ARGV: partition, member, image_prefix, purpose, content_type, size, most, digest, ttl (s).
 -- `most` is how many uploads the member may begin in a day, 0 without a limit. `ttl` is that of the idempotency key.
--- Returns {'new', id}; {'again', id} for a retry; {'conflict'} for a key used differently; {'full'}.
+-- Returns {id}, CONFLICT, or FULL.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -12,7 +12,7 @@ if first then
 end
 if most ~= '0' then
   if tonumber(redis.call('GET', uploaded) or '0') >= tonumber(most) then
-    return {'full'}
+    return Refusal.FULL
   end
   redis.call('INCR', uploaded)
   redis.call('EXPIRE', uploaded, 86400, 'NX')
@@ -23,4 +23,4 @@ redis.call('HSET', image_prefix .. id, ImageField.OWNER, member, ImageField.PURP
 redis.call('ZADD', uploads, id, id)
 redis.call('ZADD', images, id, id)
 remember_result(idempotency, digest, id, ttl)
-return {'new', id}
+return {id}

@@ -2,10 +2,10 @@
 -- KEYS: minted, jobs, image, originals
 -- ARGV: partition, id, object, channel, seconds
 -- `seconds` is for how long its original counts at most.
--- Returns {'new', job, job body}; {'again'} when bytes have arrived before; {'gone'}.
+-- Returns {job, job body}, {} when bytes have arrived before, or GONE.
 local state, member, size = unpack(redis.call('HMGET', image, ImageField.STATE, ImageField.OWNER, ImageField.SIZE))
 if state ~= 'WAITING' then
-  return {state and 'again' or 'gone'}
+  return state and {} or Refusal.GONE
 end
 redis.call('HSET', image, ImageField.STATE, 'PROCESSING', ImageField.OBJECT, object)
 count_original(originals, id, member, size, seconds)
@@ -13,4 +13,4 @@ local job = str(mint(minted, partition))
 local body = commit(jobs, job, 'process_image', {image = id, object = object})
 leave(jobs, job)
 redis.call('SPUBLISH', channel, '')
-return {'new', job, body}
+return {job, body}

@@ -3,23 +3,21 @@
 -- ARGV: partition, comment_prefix, author, text, post, reply_to (or ''), channel, digest, ttl (s), mentions, mailboxes,
 --       refused.
 -- `reply_to` is the comment that this one answers. `ttl` is that of the idempotency key.
--- `mentions` are members, separated by spaces. `refused` is '1' when the author may make no new comment now, else ''.
--- Returns {'new', id}, with the body of the job that notifies the mentioned members if there are any.
--- A retry gets {'again', id}. A key that was used differently gets {'conflict'}.
--- Without the post, the script returns {'gone'}. Without the comment that is answered, it returns {'no-reply'}.
--- It returns {'refused'} where `refused` says so.
+-- `mentions` are members, separated by spaces. `refused` is why the author may make no new comment now, else ''.
+-- Returns {id, body of the job that notifies the mentioned members, '' without any}, {id} for a retry, CONFLICT, GONE
+-- without the post, NO_COMMENT without the comment that is answered, or `refused`.
 if redis.call('EXISTS', status) == 0 then
-  return {'gone'}
+  return Refusal.GONE
 end
 local first = first_result(idempotency, digest)
 if first then
   return first
 end
 if reply_to ~= '' and not redis.call('ZSCORE', comments, reply_to) then
-  return {'no-reply'}
+  return Refusal.NO_COMMENT
 end
 if refused ~= '' then
-  return {'refused'}
+  return refused
 end
 local id = str(mint(minted, partition))
 local comment = comment_prefix .. id
@@ -34,8 +32,8 @@ remember_result(idempotency, digest, id, ttl)
 changed(channel, rescore, post)
 notify(mailbox(mailboxes, redis.call('HGET', status, StatusField.AUTHOR)), 'COMMENT', author, post, id)
 if mentions == '' then
-  return {'new', id}
+  return {id, ''}
 end
 redis.call('HSET', comment, CommentField.MENTIONS, mentions)
 local body = commit(jobs, tonumber(id), 'mentions', {comment = id, post = post, author = author, mentions = mentions})
-return {'new', id, body}
+return {id, body}

@@ -13,8 +13,7 @@
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- `limits` are those of `exceeds`.
 -- `images` is JSON: the `wanted` of `first_obstacle`.
--- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
--- differently; {'hour'} or {'text'} for a limit that the post would exceed; {'image', place, obstacle}.
+-- Returns {id, job body}, {id} for a retry or a second plain repost, CONFLICT, HOUR, TEXT, or the refusal of a picture.
 local plain = original ~= '' and text == ''
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
@@ -27,18 +26,18 @@ if plain then
   local id = redis.call('HGET', reposted, original)
   if id then
     remember_result(idempotency, digest, id, ttl)
-    return {'again', id}
+    return {id}
   end
 end
 local exceeded = exceeds(writes, texts, limits)
 if exceeded then
-  return {exceeded}
+  return exceeded
 end
 local wanted = images ~= '' and cjson.decode(images)
 if wanted then
-  local place, obstacle = first_obstacle(image_prefix, author, 'POST', wanted)
-  if place then
-    return {'image', place, obstacle}
+  local obstacle = first_obstacle(image_prefix, author, 'POST', wanted)
+  if obstacle then
+    return obstacle
   end
 end
 local id = str(mint(minted, partition, original ~= '' and original or reply_to))
@@ -86,4 +85,4 @@ local body = commit(jobs, tonumber(id), 'post', {
   original_group = original_group,
   is_pulled = string.match(redis.call('HGET', user, UserField.REACH) or '', '%a+') == 'big',
 })
-return {'new', id, body}
+return {id, body}

@@ -1,12 +1,12 @@
 -- Deletes a comment, with the job that withdraws its mentions and logs a moderator's act.
 -- KEYS: minted, jobs, status, comments, comment, rescore, commenters.
 -- ARGV: partition, id (of the comment), channel, post, mailboxes, act? (JSON).
--- Returns the job's id and body, {} without such a job, false when it is gone already.
+-- Returns the job's id and body, {} without such a job, or GONE.
 local author, mentions, text = unpack(redis.call(
   'HMGET', comment, CommentField.AUTHOR, CommentField.MENTIONS, CommentField.TEXT
 ))
 if redis.call('DEL', comment) == 0 then
-  return false
+  return Refusal.GONE
 end
 redis.call('ZREM', comments, id)
 redis.call('ZREM', commenters, id)

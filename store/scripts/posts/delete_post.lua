@@ -4,7 +4,7 @@
 --       dead_jobs, images, credentials?.
 -- ARGV: partition, post, author, channel, image_prefix, rank?, act?.
 -- A moderator of a lower rank than the author's is refused. `act` is JSON, which the job logs with the post's text.
--- Returns the job's id and body, false when the post is gone or is not the author's, {} when refused.
+-- Returns the job's id and body, {} when the post is gone or is not the author's, or OUTRANKED.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, mentions,
   latitude, longitude, unannounced, group, original_group, packed = unpack(redis.call(
     'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
@@ -13,10 +13,10 @@ local written_by, text, hashtags, original, original_author, of_quote, reply_to,
     StatusField.GROUP, StatusField.ORIGINAL_GROUP, StatusField.IMAGES
   ))
 if written_by ~= author then
-  return false
+  return {}
 end
 if credentials and not is_below(credentials, rank) then
-  return {}
+  return Refusal.OUTRANKED
 end
 local plain = original and text == ''
 redis.call('DEL', status)

@@ -1,7 +1,7 @@
 -- Hides a status or quote of its author, or shows it again, with the job that applies the change everywhere else.
 -- KEYS: minted, jobs, status, user, profile, hidden.
 -- ARGV: partition, post, author, kind ('hide' or 'unhide', also the job's kind), channel, image_prefix.
--- Returns the job's id and body, {} when nothing changes, false when the author has no such post.
+-- Returns the job's id and body, {} when nothing changes, or GONE when the author has no such post.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, latitude,
   longitude, unannounced, group, packed = unpack(redis.call(
     'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
@@ -10,7 +10,7 @@ local written_by, text, hashtags, original, original_author, of_quote, reply_to,
     StatusField.IMAGES
   ))
 if written_by ~= author then
-  return false
+  return Refusal.GONE
 end
 local count
 if kind == 'hide' then

@@ -1,15 +1,14 @@
 -- Likes a post, once.
 -- KEYS: minted, status, likes, rescore.
 -- ARGV: partition, member, channel, post, mailboxes, refused.
--- `refused` is '1' when the member may make no new like now, else ''.
--- Returns 1 for a new like, 0 for an existing one, -1 for a refused one, and with it the number of likes. Returns false
--- when the post is gone.
+-- `refused` is why the member may make no new like now, else ''.
+-- Returns 1 for a new like or 0 for an existing one, with the number of likes. Else it returns GONE or `refused`.
 local author = redis.call('HGET', status, StatusField.AUTHOR)
 if not author then
-  return false
+  return Refusal.GONE
 end
 if refused ~= '' then
-  return {redis.call('ZSCORE', likes, member) and 0 or -1, redis.call('ZCARD', likes)}
+  return redis.call('ZSCORE', likes, member) and {0, redis.call('ZCARD', likes)} or refused
 end
 local id, tick = next_id(minted, partition)
 id = str(id)

@@ -1,10 +1,10 @@
 -- Removes a like.
 -- KEYS: status, likes, rescore.
 -- ARGV: member, channel, post, mailboxes.
--- Returns 1, or 0 when there was none, and with it the number of likes. Returns false when the post is gone.
+-- Returns 1, or 0 when there was none, with the number of likes; GONE without the post.
 local author = redis.call('HGET', status, StatusField.AUTHOR)
 if not author then
-  return false
+  return Refusal.GONE
 end
 local id = redis.call('ZSCORE', likes, member)
 local removed = redis.call('ZREM', likes, member)

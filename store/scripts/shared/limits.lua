@@ -31,16 +31,16 @@ local function sends(texts, digest, target, most)
   return true
 end
 
--- Counts a write with its limits, as `store/limits/writes.py` packs them; '' is none. Returns nil. Returns 'hour' or
--- 'text', and counts nothing, if the limit of an hour or that of the same text would be exceeded.
+-- Counts a write with its limits, as `store/limits/writes.py` packs them; '' is none. Returns nil. Returns HOUR or
+-- TEXT, and counts nothing, if the limit of an hour or that of the same text would be exceeded.
 local function exceeds(writes, texts, limits)
   local kind, most, digest, target, most_targets = string.match(limits, '(%S+) (%d+) (%S+) (%S+) (%d+)')
   if not kind then
     return nil
   elseif not count_write(writes, kind, most) then
-    return 'hour'
+    return Refusal.HOUR
   elseif digest ~= '-' and not sends(texts, digest, target, most_targets) then
     redis.call('HINCRBY', writes, kind, -1)
-    return 'text'
+    return Refusal.TEXT
   end
 end

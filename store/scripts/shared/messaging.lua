@@ -46,7 +46,7 @@ local function commit_change(keys, change, conversation, message, packed)
   })
 end
 
--- Appends a message to a conversation, with its job. Returns {'new', message, body of the job}.
+-- Appends a message to a conversation, with its job. Returns {message, body of the job}.
 local function append_message(keys, conversation, sender, text, idempotency, digest, ttl, packed)
   local id = str(mint(keys.minted, keys.partition))
   redis.call('HSET', keys.message .. id, MessageField.CONVERSATION, conversation, MessageField.SENDER, sender,
@@ -57,7 +57,7 @@ local function append_message(keys, conversation, sender, text, idempotency, dig
   redis.call('ZADD', keys.messages .. conversation, id, id)
   redis.call('ZADD', keys.sent .. conversation .. ':' .. sender, id, id)
   remember_result(idempotency, digest, id, ttl)
-  return {'new', id, commit_change(keys, id, conversation)}
+  return {id, commit_change(keys, id, conversation)}
 end
 
 -- Adds changes to a member's message log, if there is one: somebody is subscribed, or was a while ago.

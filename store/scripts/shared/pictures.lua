@@ -5,28 +5,28 @@
 -- looks like the beginning of a picture.
 local PACKED_PICTURE = '%[(%d+),"(%x+)",(%d+),'
 
--- Returns what keeps a picture from being attached, nil if nothing does.
+-- Returns the refusal of a picture that cannot be attached, nil if it can be.
 local function obstacle_of(image, owner, purpose)
   local whose, what, state, subject = unpack(redis.call('HMGET', image, ImageField.OWNER, ImageField.PURPOSE,
     ImageField.STATE, ImageField.SUBJECT))
   if whose ~= owner then
-    return 'gone'
+    return Refusal.GONE
   elseif what ~= purpose then
-    return 'purpose'
+    return Refusal.PURPOSE
   elseif subject then
-    return 'attached'
+    return Refusal.ATTACHED
   elseif state ~= 'READY' then
-    return 'unready'
+    return Refusal.UNREADY
   end
 end
 
--- Returns the place of the first picture that cannot be attached, from 0, and the obstacle. `wanted` is a list of pairs: an
+-- Returns the refusal of the first picture that cannot be attached, with its place, from 0. `wanted` is a list of pairs: an
 -- id, and the JSON of what the member says of that picture.
 local function first_obstacle(prefix, owner, purpose, wanted)
   for place, one in ipairs(wanted) do
     local obstacle = obstacle_of(prefix .. one[1], owner, purpose)
     if obstacle then
-      return place - 1, obstacle
+      return obstacle .. ' ' .. place - 1
     end
   end
 end

@@ -144,12 +144,12 @@ local function changed(channel, rescore, post)
   redis.call('ZADD', rescore, 'LT', str(now_ms() + RESCORE_AFTER), post)
 end
 
--- Returns what an idempotency key has made before: {'again', id}, {'conflict'} for other input, nil for a new key.
+-- Returns what an idempotency key has made before: {id}, CONFLICT for other input, nil for a new key.
 local function first_result(idempotency, digest)
   local first = idempotency and redis.call('GET', idempotency)
   if first then
     local used_for, id = string.match(first, '^(%S+) (%d+)$')
-    return used_for == digest and {'again', id} or {'conflict'}
+    return used_for == digest and {id} or Refusal.CONFLICT
   end
 end
 

@@ -73,7 +73,7 @@ async def published(db: Database, source: str) -> Counter[int]:
 async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[Draft]]) -> list[int]:
     """Create posts by some authors, and count each in the same step; returns their ids in order. One round trip."""
     made = await db.ask(*(create_command(db, draft, source) for own in drafts.values() for draft in own))
-    return [int(reply[1]) for reply in made]
+    return [int(reply[0]) for reply in made]
 
 
 async def message_counts(db: Database, sets: Sequence[Sequence[int]]) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from store import jobs, keys, posts, replies
@@ -9,6 +11,7 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.records.jobs import AccountDeletion
 from store.records.posts import Location, write_hashtags
+from store.refusals import Refusal, refused
 from store.replies import Reply
 
 
@@ -35,12 +38,12 @@ class RestoredPost(Struct, frozen=True):
         return bool(self.original) and not self.text
 
 
-async def restore(db: Database, found: list[RestoredPost]) -> list[str]:
-    """Write posts; returns `new`, `again`, `taken` or `gone` for each. One round trip.
+async def restore(db: Database, found: list[RestoredPost]) -> list[bool | Literal[Refusal.TAKEN, Refusal.GONE]]:
+    """Write posts; returns for each whether it is new. One round trip.
 
-    `again` is a post that is there, `taken` one of somebody else's, `gone` a plain repost whose original is not there.
+    TAKEN is the post of somebody else, GONE a plain repost whose original is not there.
     """
-    return list(await db.ask(*map(_restore_command, found)))
+    return [refused(reply) or bool(reply) for reply in await db.ask(*map(_restore_command, found))]
 
 
 def _restore_command(post: RestoredPost) -> Command:

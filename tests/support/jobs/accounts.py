@@ -10,16 +10,17 @@ from store.keys.fields import CredentialsField, UserField
 from store.mail import tokens
 from store.mail.letters import Letter, Link, MailKind
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.scene import Scene
 
 
 async def _names(db: Database, s: Scene) -> Job | None:
     await account_names.reserve(db, keys.login("anna"), s.ann)
-    return await accounts.update(db, s.ann, profile={UserField.LOGIN: "anna"}, names={"login": "anna"})
+    return accepted(await accounts.update(db, s.ann, profile={UserField.LOGIN: "anna"}, names={"login": "anna"}))
 
 
 async def _name(db: Database, s: Scene) -> Job | None:
-    return await accounts.update(db, s.ann, profile={UserField.NAME: "Anna"}, names={"name": "Anna"})
+    return accepted(await accounts.update(db, s.ann, profile={UserField.NAME: "Anna"}, names={"name": "Anna"}))
 
 
 async def _address(db: Database, s: Scene) -> Job | None:
@@ -31,7 +32,7 @@ async def _address(db: Database, s: Scene) -> Job | None:
     await db.one("HSET", keys.credentials(s.ann), CredentialsField.VERIFIED, "1")  # so the old one stays reserved
     await account_names.reserve(db, keys.email(address), s.ann, 3600)
     await tokens.send_verification(db, s.ann, address, Link(letter, digest, 3600))
-    return (await tokens.verify_email(db, s.ann, digest, letter))[1]
+    return accepted(await tokens.verify_email(db, s.ann, digest, letter))
 
 
 async def _lost_address(db: Database, s: Scene) -> Job | None:

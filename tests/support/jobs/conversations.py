@@ -10,37 +10,38 @@ from store.client.database import Database
 from store.conversations import entries, log, messages
 from store.conversations.messages import Draft
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.scene import Scene
 
 
 async def _talk(db: Database, s: Scene, *, size: int = 3) -> tuple[int, int]:
     """Have a conversation, which ben reads and follows live; returns it and its last message, by cat."""
     members = [s.ben, s.cat, s.ann][:size]
-    began = await messages.start(db, members, Draft(s.cat, "hello", members))
+    began = accepted(await messages.start(db, members, Draft(s.cat, "hello", members)))
     assert began.job
     await dispatch.finish(db, began.job)
     await log.newest(db, s.ben)
     (found,) = await db.ask(messages.of_members_command(members))
-    await entries.mark_read(db, s.ben, int(found), began.message)
-    return int(found), began.message
+    await entries.mark_read(db, s.ben, int(found), began.id)
+    return int(found), began.id
 
 
 async def _begin(db: Database, s: Scene) -> Job | None:
     await log.newest(db, s.ben)
-    sent = await messages.start(db, [s.ann, s.ben, s.cat], Draft(s.ann, "hello", [s.ben, s.cat]))
+    sent = accepted(await messages.start(db, [s.ann, s.ben, s.cat], Draft(s.ann, "hello", [s.ben, s.cat])))
     return sent.job
 
 
 async def _send(db: Database, s: Scene) -> Job | None:
     talk, _ = await _talk(db, s)
-    return (await messages.send(db, talk, Draft(s.cat, "more"))).job
+    return accepted(await messages.send(db, talk, Draft(s.cat, "more"))).job
 
 
 async def _send_twice(db: Database, s: Scene) -> Job | None:
     # The job of the second message is done by somebody else, later or earlier.
     talk, _ = await _talk(db, s)
-    sent = await messages.send(db, talk, Draft(s.cat, "more"))
-    await messages.send(db, talk, Draft(s.ann, "and more"))
+    sent = accepted(await messages.send(db, talk, Draft(s.cat, "more")))
+    accepted(await messages.send(db, talk, Draft(s.ann, "and more")))
     return sent.job
 
 
@@ -82,7 +83,7 @@ async def _return(db: Database, s: Scene) -> Job | None:
     assert job
     await dispatch.finish(db, job)
     members = [s.ann, s.ben, s.cat]
-    return (await messages.start(db, members, Draft(s.ann, "back", members))).job
+    return accepted(await messages.start(db, members, Draft(s.ann, "back", members))).job
 
 
 CONVERSATION_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {

@@ -26,7 +26,7 @@ async def _group(db: Database, s: Scene, kind: GroupKind = GroupKind.PUBLIC) -> 
     """Make a group of cat's that ben is in, and ann too where it is not private."""
     for job in (s.news, s.echo):  # else notifications depend on which job a worker takes first
         await dispatch.finish(db, job)
-    _, group, made = await changes.create(db, GroupDraft(s.cat, "Birds", "", kind))
+    _, group, made = accepted(await changes.create(db, GroupDraft(s.cat, "Birds", "", kind)))
     await _finish(db, made)
     await _finish(db, accepted(await membership.invite(db, group, s.cat, [s.ben])).job)
     for member in (s.ben, s.ann):
@@ -35,7 +35,7 @@ async def _group(db: Database, s: Scene, kind: GroupKind = GroupKind.PUBLIC) -> 
 
 
 async def _create(db: Database, s: Scene) -> Job | None:
-    _, _, job = await changes.create(db, GroupDraft(s.cat, "Birds", "", GroupKind.PUBLIC))
+    _, _, job = accepted(await changes.create(db, GroupDraft(s.cat, "Birds", "", GroupKind.PUBLIC)))
     return job
 
 
@@ -104,7 +104,7 @@ async def _post(db: Database, s: Scene) -> Job | None:
 
 async def _posted(db: Database, group: int, draft: Draft) -> Job | None:
     draft = Draft(draft.author, draft.text, draft.mentions, draft.hashtags, group=group)
-    _, _, job = await posts.create(db, draft)
+    _, _, job = accepted(await posts.create(db, draft))
     return job
 
 
@@ -114,7 +114,7 @@ async def _answer(db: Database, s: Scene) -> Job | None:
     await _finish(db, first)
     assert first
     draft = Draft(s.ben, "an answer", reply_to=first.id, reply_to_author=s.cat, root=first.id, group=group)
-    _, _, job = await posts.create(db, draft)
+    _, _, job = accepted(await posts.create(db, draft))
     return job
 
 
@@ -124,7 +124,7 @@ async def _repost(db: Database, s: Scene) -> Job[PostDelivery] | None:
     await _finish(db, first)
     assert first
     draft = Draft(s.ben, "", original=first.id, original_author=s.cat, original_group=group)
-    _, _, job = await posts.create(db, draft)
+    _, _, job = accepted(await posts.create(db, draft))
     return job
 
 
@@ -139,7 +139,7 @@ async def _hide(db: Database, s: Scene) -> Job | None:
     repost = await _repost(db, s)
     await _finish(db, repost)
     assert repost
-    return (await posts.hide(db, repost.body.original, s.cat, hidden=True))[1]
+    return accepted(await posts.hide(db, repost.body.original, s.cat, hidden=True))
 
 
 async def _late_post(db: Database, s: Scene) -> Job | None:
@@ -168,11 +168,11 @@ async def _end(db: Database, s: Scene) -> Job | None:
 async def _owners_account(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
     await membership.set_role(db, group, s.cat, s.ann, GroupRole.MODERATOR)
-    _, _, alone = await changes.create(db, GroupDraft(s.cat, "Mine alone", "", GroupKind.PRIVATE))
+    _, _, alone = accepted(await changes.create(db, GroupDraft(s.cat, "Mine alone", "", GroupKind.PRIVATE)))
     await _finish(db, alone)
     found = await accounts.credentials(db, s.cat)
     assert found
-    return await accounts.delete(db, s.cat, found.password)
+    return accepted(await accounts.delete(db, s.cat, found.password))
 
 
 GROUP_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {

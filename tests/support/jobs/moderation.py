@@ -11,12 +11,13 @@ from store.credentials.records import Role
 from store.groups import changes
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind
-from store.keys.fields import PromotionField, UserField
+from store.keys.fields import PromotionField
 from store.likes_and_comments import CommentDraft
 from store.moderation import log, reports
 from store.moderation.records import Act, Acting, ModerationActKind, ReportAction, ReportReason, Subject
 from store.moderation.reports import Decision, ReportDraft
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.scene import Scene
 
 RANK = 2  # of dan's role, an administrator
@@ -31,10 +32,10 @@ async def _decided(db: Database, s: Scene, subject: Subject, author: int, action
     """Have ann, ben and cat report something, and dan decide."""
     await _deliver(db, s)
     reported = [
-        (await reports.file(db, ReportDraft(reporter, subject, author, ReportReason.SPAM, "", "")))[1]
+        accepted(await reports.file(db, ReportDraft(reporter, subject, author, ReportReason.SPAM, "", "")))
         for reporter in (s.ann, s.ben, s.cat)
     ]
-    return (await reports.resolve(db, Decision(reported[1], action, s.dan, RANK, "so", "text")))[1]
+    return accepted(await reports.resolve(db, Decision(reported[1], action, s.dan, RANK, "so", "text")))
 
 
 async def _dismissal(db: Database, s: Scene) -> Job | None:
@@ -46,8 +47,8 @@ async def _deleted_post(db: Database, s: Scene) -> Job | None:
 
 
 async def _deleted_comment(db: Database, s: Scene) -> Job | None:
-    _, comment, job = await likes_and_comments.create_comment(
-        db, CommentDraft(s.post, s.ben, "@ann", mentions=(s.ann,))
+    _, comment, job = accepted(
+        await likes_and_comments.create_comment(db, CommentDraft(s.post, s.ben, "@ann", mentions=(s.ann,)))
     )
     assert job
     await dispatch.finish(db, job)
@@ -55,7 +56,7 @@ async def _deleted_comment(db: Database, s: Scene) -> Job | None:
 
 
 async def _hidden_group(db: Database, s: Scene) -> Job | None:
-    _, group, job = await changes.create(db, GroupDraft(s.cat, "Birds", "", GroupKind.PUBLIC))
+    _, group, job = accepted(await changes.create(db, GroupDraft(s.cat, "Birds", "", GroupKind.PUBLIC)))
     assert job
     await dispatch.finish(db, job)
     return await _decided(db, s, Subject("group", group), s.cat, ReportAction.DELETE_CONTENT)
@@ -68,24 +69,24 @@ def _acting(s: Scene, kind: ModerationActKind, subject: Subject) -> Acting:
 async def _removal(db: Database, s: Scene) -> Job | None:
     await _deliver(db, s)
     acting = _acting(s, ModerationActKind.CONTENT_DELETED, Subject("status", s.post))
-    return await posts.delete(db, s.post, s.cat, acting)
+    return accepted(await posts.remove(db, s.post, s.cat, acting))
 
 
 async def _removed_comment(db: Database, s: Scene) -> Job | None:
-    _, comment, _ = await likes_and_comments.create_comment(db, CommentDraft(s.post, s.ben, "so"))
+    _, comment, _ = accepted(await likes_and_comments.create_comment(db, CommentDraft(s.post, s.ben, "so")))
     act = Act(s.dan, ModerationActKind.CONTENT_DELETED, Subject("comment", comment))
-    return (await likes_and_comments.delete_comment(db, comment, s.post, act.written()))[1]
+    return accepted(await likes_and_comments.delete_comment(db, comment, s.post, act.written()))
 
 
 async def _judged(db: Database, s: Scene) -> Job | None:
     await _deliver(db, s)
     acting = _acting(s, ModerationActKind.USER_SUSPENDED, Subject("user", s.cat))
-    return await accounts.set_account_state(db, s.cat, UserField.SUSPENDED, holds=True, acting=acting)
+    return accepted(await accounts.suspend(db, s.cat, holds=True, acting=acting))
 
 
 async def _appointment(db: Database, s: Scene) -> Job | None:
     acting = _acting(s, ModerationActKind.ROLE_CHANGED, Subject("user", s.cat))
-    return await accounts.set_role(db, s.cat, Role.MODERATOR, acting)
+    return accepted(await accounts.set_role(db, s.cat, Role.MODERATOR, acting))
 
 
 async def _promotion(db: Database, s: Scene) -> Job | None:

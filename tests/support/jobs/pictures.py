@@ -18,6 +18,7 @@ from store.pictures.images import Wanted
 from store.posts import Draft
 from store.records.jobs import Job
 from store.records.lists import read_pairs
+from store.refusals import accepted
 from tests.support.pictures import ready
 from tests.support.scene import Scene
 
@@ -30,7 +31,7 @@ async def _pictured(db: Database, s: Scene, count: int) -> tuple[Wanted, ...]:
 
 async def _delete(db: Database, s: Scene) -> Job | None:
     draft = Draft(s.cat, "", images=await _pictured(db, s, 2))
-    _, post, job = await posts.create(db, draft)
+    _, post, job = accepted(await posts.create(db, draft))
     assert job
     await dispatch.finish(db, job)
     return await posts.delete(db, post, s.cat)
@@ -38,13 +39,13 @@ async def _delete(db: Database, s: Scene) -> Job | None:
 
 async def _replace(db: Database, s: Scene) -> Job | None:
     for _ in range(2):
-        job = await accounts.update(db, s.cat, pictures={"avatar": Wanted(await ready(db, s.cat, "AVATAR"))})
+        job = accepted(await accounts.update(db, s.cat, pictures={"avatar": Wanted(await ready(db, s.cat, "AVATAR"))}))
     return job
 
 
 async def _talk(db: Database, s: Scene) -> int:
     members = [s.ben, s.cat]
-    began = await messages.start(db, members, Message(s.ben, "hello", members))
+    began = accepted(await messages.start(db, members, Message(s.ben, "hello", members)))
     assert began.job
     await dispatch.finish(db, began.job)
     (found,) = await db.ask(messages.of_members_command(members))
@@ -52,13 +53,13 @@ async def _talk(db: Database, s: Scene) -> int:
 
 
 async def _reserve(db: Database, s: Scene, talk: int) -> images.Reservation:
-    return await images.reserve(db, s.cat, talk, [Wanted(await ready(db, s.cat, "MESSAGE"), alt="a wren")])
+    return accepted(await images.reserve(db, s.cat, talk, [Wanted(await ready(db, s.cat, "MESSAGE"), alt="a wren")]))
 
 
 async def _send(db: Database, s: Scene) -> Job | None:
     talk = await _talk(db, s)
     reservation = await _reserve(db, s, talk)
-    sent = await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation))
+    sent = accepted(await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation)))
     assert sent.job
     await dispatch.finish(db, sent.job)
     return reservation.job
@@ -71,24 +72,26 @@ async def _give_back(db: Database, s: Scene) -> Job | None:
 async def _delete_message(db: Database, s: Scene) -> Job | None:
     # Before the pictures are attached to the message.
     talk = await _talk(db, s)
-    sent = await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=await _reserve(db, s, talk)))
+    sent = accepted(await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=await _reserve(db, s, talk))))
     assert sent.job
     await dispatch.finish(db, sent.job)
-    return await messages.delete(db, sent.message)
+    return await messages.delete(db, sent.id)
 
 
 async def _reported(db: Database, s: Scene) -> tuple[int, int]:
     """Have ben report a message with a picture; returns the report and the message."""
     talk = await _talk(db, s)
     reservation = await _reserve(db, s, talk)
-    sent = await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation))
+    sent = accepted(await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=reservation)))
     assert sent.job
     for job in (sent.job, reservation.job):
         await dispatch.finish(db, job)
-    found = Sent.read(sent.message, read_pairs(await db.one(*messages.message_command(sent.message))))
+    found = Sent.read(sent.id, read_pairs(await db.one(*messages.message_command(sent.id))))
     assert found
     subject, copy = Subject("message", found.id), write_messages([found])
-    _, filed = await reports.file(db, ReportDraft(s.ben, subject, s.cat, ReportReason.SPAM, "", copy, (found.id,)))
+    filed = accepted(
+        await reports.file(db, ReportDraft(s.ben, subject, s.cat, ReportReason.SPAM, "", copy, (found.id,)))
+    )
     return filed, found.id
 
 
@@ -102,7 +105,7 @@ async def _decide(db: Database, s: Scene) -> Job | None:
     assert deletion
     for job in (deletion, s.news, s.echo):
         await dispatch.finish(db, job)
-    return (await reports.resolve(db, Decision(report, ReportAction.DISMISS, s.dan, ADMIN_RANK, "", "")))[1]
+    return accepted(await reports.resolve(db, Decision(report, ReportAction.DISMISS, s.dan, ADMIN_RANK, "", "")))
 
 
 async def _account(db: Database, s: Scene) -> Job | None:
@@ -110,12 +113,12 @@ async def _account(db: Database, s: Scene) -> Job | None:
     await ready(db, s.cat, "POST")
     for job in (s.news, s.echo):
         await dispatch.finish(db, job)
-    _, _, posted = await posts.create(db, Draft(s.cat, "", images=await _pictured(db, s, 1)))
+    _, _, posted = accepted(await posts.create(db, Draft(s.cat, "", images=await _pictured(db, s, 1))))
     assert posted
     await dispatch.finish(db, posted)
     found = await accounts.credentials(db, s.cat)
     assert found
-    return await accounts.delete(db, s.cat, found.password)
+    return accepted(await accounts.delete(db, s.cat, found.password))
 
 
 PICTURE_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from store.conversations import messages as conversations
 from store.conversations.messages import Draft
+from store.refusals import accepted
 from tests.support.model.reactions import Reactions
 from tests.support.people import Member
 from tests.support.work import number
@@ -132,10 +133,10 @@ class Conversations(Reactions):
             return
         if self._crashes():
             numbers = [number(self.people[login].id) for login in members]
-            sent = await conversations.start(self.db, numbers, Draft(number(me.id), text, numbers))
+            sent = accepted(await conversations.start(self.db, numbers, Draft(number(me.id), text, numbers)))
             await self._die_in(sent.job)
             (found,) = await self.db.ask(conversations.of_members_command(numbers))
-            identity, message = f"conversation_{int(found):014x}", sent.message
+            identity, message = f"conversation_{int(found):014x}", sent.id
         else:
             payload = await me.do("startConversation", "message { id } conversation { id }", userIds=ids, text=text)
             identity, message = payload["conversation"]["id"], number(payload["message"]["id"])
@@ -165,9 +166,9 @@ class Conversations(Reactions):
         if self._crashes():
             willing = [number(self.people[other].id) for other in others]
             draft = Draft(number(me.id), text, willing[:1] if len(talk.members) == 2 else ())
-            sent = await conversations.send(self.db, number(talk.id), draft)
+            sent = accepted(await conversations.send(self.db, number(talk.id), draft))
             await self._die_in(sent.job)
-            message = sent.message
+            message = sent.id
         else:
             payload = await me.do("sendMessage", "message { id }", conversationId=talk.id, text=text)
             message = number(payload["message"]["id"])

@@ -102,8 +102,8 @@ class Groups(Conversations):
         me, kind = self._someone(), self.lot.choice(KINDS)
         self._log(f"{me.login} founds a group, {kind}")
         if self._crashes():
-            _, made, job = await changes.create(
-                self.db, changes.GroupDraft(number(me.id), "Birds", "", GroupKind(kind))
+            _, made, job = accepted(
+                await changes.create(self.db, changes.GroupDraft(number(me.id), "Birds", "", GroupKind(kind)))
             )
             await self._die_in(job)
             identity = f"group_{made:014x}"
@@ -272,7 +272,7 @@ class Groups(Conversations):
             place = number(group.id)
             if self._crashes():
                 draft = Draft(number(me.id), text, hashtags=tags_of(text), group=place)
-                _, made, job = await posts.create(self.db, draft)
+                _, made, job = accepted(await posts.create(self.db, draft))
                 await self._die_in(job)
             else:
                 made = number(await me.post(text, groupId=group.id))

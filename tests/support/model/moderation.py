@@ -9,10 +9,10 @@ from resolvers import accounts
 from store import accounts as stored_accounts
 from store import likes_and_comments, posts
 from store.credentials.records import Role
-from store.keys.fields import UserField
 from store.moderation import reports
 from store.moderation.records import Act, Acting, ModerationActKind, ReportAction, Subject
 from store.moderation.reports import Decision
+from store.refusals import accepted
 from tests.support.model.group_moderators import GroupModerators
 from tests.support.model.relationships import MOST_SUSPENDED
 from tests.support.moderation.acts import REPORTS, logged, notified
@@ -94,8 +94,7 @@ class Moderation(GroupModerators):
             about = self.model.posts.get(case.subject) if isinstance(case.subject, int) else None
             text = about.text if about and action == "DELETE_CONTENT" else ""
             decision = Decision(number(report), ReportAction(action), number(me.id), MODERATOR_RANK, "", text)
-            outcome, job = await reports.resolve(self.db, decision)
-            assert outcome == "new"
+            job = accepted(await reports.resolve(self.db, decision))
             await self._die_in(job)
             await self.finish_jobs()  # the decision is committed, and carried out as soon as a worker is there
         else:
@@ -140,7 +139,8 @@ class Moderation(GroupModerators):
             subject = Subject(self.ids[post_id].partition("_")[0], post_id)
             act = Act(number(me.id), ModerationActKind.CONTENT_DELETED, subject)
             author = number(self.people[post.author].id)
-            await self._die_in(await posts.delete(self.db, post_id, author, Acting(MODERATOR_RANK, act)))
+            removal = await posts.remove(self.db, post_id, author, Acting(MODERATOR_RANK, act))
+            await self._die_in(accepted(removal))
         else:
             payload = await me.do("deletePost", postId=self.ids[post_id])
             assert not payload["userErrors"], payload
@@ -166,7 +166,7 @@ class Moderation(GroupModerators):
         if self._crashes():
             act = Act(number(me.id), ModerationActKind.CONTENT_DELETED, Subject("comment", remark.id))
             found = await likes_and_comments.delete_comment(self.db, remark.id, remark.post, act.written())
-            await self._die_in(found[1])
+            await self._die_in(accepted(found))
         else:
             payload = await me.do("deleteComment", commentId=f"comment_{remark.id:014x}")
             assert not payload["userErrors"], payload
@@ -185,9 +185,8 @@ class Moderation(GroupModerators):
         kind = ModerationActKind.USER_SUSPENDED if suspended else ModerationActKind.USER_UNSUSPENDED
         if self._crashes():
             acting = Acting(MODERATOR_RANK, Act(number(me.id), kind, Subject("user", number(other.id))))
-            state = UserField.SUSPENDED
-            change = stored_accounts.set_account_state(self.db, number(other.id), state, holds=suspended, acting=acting)
-            await self._die_in(await change)
+            change = stored_accounts.suspend(self.db, number(other.id), holds=suspended, acting=acting)
+            await self._die_in(accepted(await change))
         else:
             payload = await me.do("suspendUser", "user { isSuspended }", userId=other.id, suspended=suspended)
             self.same("the suspension", payload, {"user": {"isSuspended": suspended}, "userErrors": []})

@@ -10,6 +10,7 @@ from resolvers import accounts as account_mutations
 from store import accounts, blocks, follows
 from store.keys.fields import UserField
 from store.records.jobs import Job
+from store.refusals import accepted
 from tests.support.model.life import Life
 from tests.support.people import PASSWORD, SIGN_UP, Member, log_in, sign_up
 from tests.support.servers.processes import until
@@ -59,7 +60,7 @@ class RelationshipSteps(Life):
         if self._crashes():
             found = await accounts.credentials(self.db, number(me.id))
             assert found
-            await self._die_in(await accounts.delete(self.db, number(me.id), found.password))
+            await self._die_in(accepted(await accounts.delete(self.db, number(me.id), found.password)))
             await self.finish_jobs()  # until then a deleted member's names are half free, and counts not yet lower
         else:
             await self._delete_account(me)

@@ -10,6 +10,7 @@ from store import jobs, posts
 from store.homes import stored
 from store.pictures.images import Wanted
 from store.posts import Draft
+from store.refusals import accepted
 from tests.support.model.addresses import Addresses
 from tests.support.model.facts import Post
 from tests.support.model.life import tags_of
@@ -134,7 +135,9 @@ class Steps(Moderation, Addresses):
         if self._crashes():
             whose = number(self.people[answered.author].id)
             place = Draft(number(me.id), text, reply_to=answered.id, reply_to_author=whose, root=root)
-            _, made, job = await posts.create(self.db, replace(place, hashtags=tags_of(text), group=answered.group))
+            _, made, job = accepted(
+                await posts.create(self.db, replace(place, hashtags=tags_of(text), group=answered.group))
+            )
             await self._die_in(job)
         else:
             made = number(await me.post(**fields))
@@ -157,7 +160,7 @@ class Steps(Moderation, Addresses):
             draft = Draft(number(me.id), text, hashtags=tags_of(text), original=original, original_author=whose)
             group = self.model.posts[original].group if original else None
             draft = replace(draft, original_group=group, images=tuple(wanted))
-            _, made, job = await posts.create(self.db, draft)
+            _, made, job = accepted(await posts.create(self.db, draft))
             await self._die_in(job)
             identity = f"{'repost' if original else 'status'}_{made:014x}"
         else:
@@ -225,7 +228,7 @@ class Steps(Moderation, Addresses):
         if await self._is_refused(author, mutation, self._unseen(post.author, post.id), postId=self.ids[post.id]):
             return
         if self._crashes():
-            _, job = await posts.hide(self.db, post.id, number(author.id), hidden=hidden)
+            job = accepted(await posts.hide(self.db, post.id, number(author.id), hidden=hidden))
             await self._die_in(job)
         else:
             payload = await author.do(mutation, postId=self.ids[post.id])
