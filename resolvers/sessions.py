@@ -31,8 +31,8 @@ class ViewerSession(Session, frozen=True):
 async def sessions(context: Context, who: Claims) -> list[ViewerSession]:
     """Return the viewer's sessions, newest first."""
     await context.authenticate()
-    found = await stored.unexpired(context.db, who.member)
-    return [ViewerSession(**asdict(session), is_current=session.id == who.session) for session in found]
+    unexpired = await stored.unexpired(context.db, who.member)
+    return [ViewerSession(**asdict(session), is_current=session.id == who.session) for session in unexpired]
 
 
 async def log_in(

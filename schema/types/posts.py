@@ -27,8 +27,8 @@ REPOST_COUNT = "How many plain reposts it has, the same for every viewer. Quotes
 TIMELINES = "schema.types.timelines"  # has the connections of posts, and imports this module
 
 
-def _authors(context: Context, found: Sequence[records.Post | records.Comment]) -> Awaitable[Any]:
-    return hydrate.users(context, [one.author for one in found])
+def _authors(context: Context, written: Sequence[records.Post | records.Comment]) -> Awaitable[Any]:
+    return hydrate.users(context, [one.author for one in written])
 
 
 @strawberry.interface(description="A post of a member: a `Status`, or a `Repost` of a post.")
