@@ -220,12 +220,27 @@ KINDS: dict[str, Commit] = {
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-async def _committed(services: Services, anonymous: Member, kind: str) -> tuple[Job, Photo]:
+@pytest.fixture(scope="module")
+def kept() -> list[tuple[Scene, Photo]]:
+    """The site before any commit, once a test has made it."""
+    return []
+
+
+@pytest.fixture
+async def site(services: Services, anonymous: Member, kept: list[tuple[Scene, Photo]]) -> Scene:
+    """The site on which jobs are committed. It is made once, and put back after."""
+    if not kept:
+        kept.append((await scene(services.db, anonymous, {"ben"}), await photograph(services.db)))
+    site, photo = kept[0]
+    await put_back(services.db, photo)
+    return site
+
+
+async def _committed(db: Database, site: Scene, kind: str) -> tuple[Job, Photo]:
     """Return a job just committed, and a snapshot of the store at that moment."""
-    s = await scene(services.db, anonymous, {"ben"})
-    job = await KINDS[kind](services.db, s)
+    job = await KINDS[kind](db, site)
     assert job
-    return job, await photograph(services.db)
+    return job, await photograph(db)
 
 
 async def _in_peace(services: Services, worker: Worker, job: Job) -> dict[str, object]:
@@ -249,9 +264,9 @@ async def _in_worker(fragile: Fragile, job: Job) -> None:
 
 @of_each_kind
 @pytest.mark.parametrize("work", few([_in_request, _in_worker]), ids=["request", "worker"])
-async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
+async def test_work_that_dies(services: Services, site: Scene, worker: Worker, kind: str, work: Work) -> None:
     """After a request or worker dies, before a call or halfway, the next worker gives the undisturbed result."""
-    job, photo = await _committed(services, anonymous, kind)
+    job, photo = await _committed(services.db, site, kind)
     wanted = await _in_peace(services, worker, job)
     for calls in crash_points():
         for halfway in (False, True):
@@ -268,9 +283,9 @@ async def test_work_that_dies(services: Services, anonymous: Member, worker: Wor
 
 
 @of_each_kind
-async def test_work_done_again(services: Services, anonymous: Member, worker: Worker, kind: str) -> None:
+async def test_work_done_again(services: Services, site: Scene, worker: Worker, kind: str) -> None:
     """A job that runs several times gives the same result as a job that runs once."""
-    job, _ = await _committed(services, anonymous, kind)
+    job, _ = await _committed(services.db, site, kind)
     wanted = await _in_peace(services, worker, job)
     for _ in range(3):
         await dispatch.perform(services.db, job, Budget(float("inf")))
@@ -279,9 +294,9 @@ async def test_work_done_again(services: Services, anonymous: Member, worker: Wo
 
 
 @of_each_kind
-async def test_two_at_the_same_work(services: Services, anonymous: Member, worker: Worker, kind: str) -> None:
+async def test_two_at_the_same_work(services: Services, site: Scene, worker: Worker, kind: str) -> None:
     """Two workers that run the same job at once, one presumed dead, give the same result as one alone."""
-    job, photo = await _committed(services, anonymous, kind)
+    job, photo = await _committed(services.db, site, kind)
     wanted = await _in_peace(services, worker, job)
     for order in range(ORDERS):
         await put_back(services.db, photo)
