@@ -97,7 +97,7 @@ async def test_agreement_of_subscribers_behind(
             await reader.catch_up()
         lines = [reader.held.lines() for reader in readers if reader.held]
         stored = (await readers[0].fetched()).lines()
-    assert [held == stored for held in lines] == [True] * len(PACES)
+    assert lines == [stored] * len(PACES)
 
 
 # ------------------------------------------------------------ cases that it has found
