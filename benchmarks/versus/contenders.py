@@ -187,25 +187,16 @@ async def _start(kind: ContenderKind, url: str, which: int | None) -> tuple[Cont
     raise BenchmarkError(f"{kind.name} does not start")
 
 
-@contextlib.contextmanager
-def paused(contenders: Sequence[Contender]) -> Iterator[None]:
-    """Let contenders do nothing inside the context."""
-    for contender in contenders:
-        contender.pause()
-    try:
-        yield
-    finally:
-        for contender in contenders:
-            contender.resume()
-
-
 def in_turn(contenders: Sequence[Contender]) -> Iterator[Contender]:
     """Yield each contender while the others are paused."""
-    with paused(contenders):
-        for contender in contenders:
-            contender.resume()
-            yield contender
-            contender.pause()
+    for contender in contenders:
+        contender.pause()
+    for contender in contenders:
+        contender.resume()
+        yield contender
+        contender.pause()
+    for contender in contenders:
+        contender.resume()
 
 
 def free_port() -> int:

@@ -115,7 +115,7 @@ async def posts(stage: Stage, running: Sequence[Contender], sizes: Sequence[int]
             for perch in contenders.in_turn(running):
                 by_perch = PerchWriter(stage, perch, author, last)
                 turns[perch.kind.name].append(await _turn(stage, by_perch, _count(size)))
-            with contenders.paused(running), processors.moved(processors.SERVER):
+            with processors.moved(processors.SERVER):  # on which the contenders have nothing to do now
                 for name in rivals:
                     by_book = BookWriter(stage, book, author, last, name)
                     turns[name].append(await _turn(stage, by_book, _count(size)))
