@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Perch's command line. Commands that need the schema import it: that takes longer than most others run."""
+"""Perch's command line. Subcommands that need the schema import it: that takes longer than most others run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from resolvers.upkeep.importing import network as imports
 from resolvers.upkeep.importing.network import ImportRefused
 from resolvers.upkeep.tail import TailOptions, TailRefused
 from serving import arguments, logs, processes, running, systemd, upkeep
-from serving.arguments import Commands
+from serving.arguments import Subcommands
 from serving.running import StartError
 from serving.tracing.exporting import exported
 from store.client import requirements
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         prog=arguments.program(),
         description="Perch, a social network's back end. Settings: docs/operations.md.",
     )
-    known = Commands(parser)
+    known = Subcommands(parser)
     arguments.add_serve(
         known.add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
     )

@@ -15,7 +15,7 @@ from store.settings import Settings
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 INSTALLED = "perch"  # the command's name in pyproject.toml
 
-Run = Callable[[Settings, argparse.Namespace], Awaitable[int]]  # runs one command and returns its exit status
+CommandRun = Callable[[Settings, argparse.Namespace], Awaitable[int]]  # runs one command and returns its exit status
 
 
 def program() -> str:
@@ -24,13 +24,13 @@ def program() -> str:
     return called if called == INSTALLED else "server.py"
 
 
-class Commands:
+class Subcommands:
     """The subcommands of a parser."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._parsers = parser.add_subparsers(title="commands", required=True, metavar="command")
 
-    def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+    def add(self, name: str, run: CommandRun, text: str) -> argparse.ArgumentParser:
         """Add a command and return its parser, for its options."""
         command = self._parsers.add_parser(name, help=text, description=text)
         command.set_defaults(run=run, settings=[])

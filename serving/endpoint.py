@@ -12,7 +12,7 @@ import schema
 from resolvers.operation.context import Context
 from resolvers.process.services import Services
 from serving import running, systemd
-from serving.http.admission import Admission
+from serving.http.admission import Admissions
 from serving.http.app import CONNECTIONS, DOOR, RECORDER, begin_shutdown, create_app, spare_the_collector
 from serving.http.client_connection import ClientConnection
 from serving.http.descriptors import most_connections
@@ -50,12 +50,12 @@ async def serve(services: Services, sockets: Sockets, ready: Callable[[], None],
 
 
 @contextlib.asynccontextmanager
-async def answering(app: web.Application, settings: Settings, sockets: Sockets, most: int) -> AsyncIterator[Admission]:
+async def answering(app: web.Application, settings: Settings, sockets: Sockets, most: int) -> AsyncIterator[Admissions]:
     """Answer requests for an application on at most `most` connections. At the end, requests may finish.
 
     Connections that the kernel still queues stay in the queue, for whoever holds the sockets as well.
     """
-    admission = Admission(settings, most)
+    admission = Admissions(settings, most)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
     await runner.setup()
     server, loop = runner.server, asyncio.get_running_loop()

@@ -164,10 +164,10 @@ def _log_uncaught(kind: type[BaseException], error: BaseException, traceback: Tr
         log.critical("an exception ended the process", exc_info=(kind, error, traceback))
 
 
-def _log_unraisable(found: sys.UnraisableHookArgs) -> None:
-    where = type(found.object).__qualname__
-    log.error("an exception could not be raised", where=where, exc_info=(found.exc_type, found.exc_value, None))
+def _log_unraisable(raised: sys.UnraisableHookArgs) -> None:
+    where = type(raised.object).__qualname__
+    log.error("an exception could not be raised", where=where, exc_info=(raised.exc_type, raised.exc_value, None))
 
 
-def _log_in_thread(found: threading.ExceptHookArgs) -> None:
-    log.error("a thread failed", exc_info=(found.exc_type, found.exc_value, found.exc_traceback))
+def _log_in_thread(failure: threading.ExceptHookArgs) -> None:
+    log.error("a thread failed", exc_info=(failure.exc_type, failure.exc_value, failure.exc_traceback))

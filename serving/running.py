@@ -73,10 +73,10 @@ def listening(settings: Settings, count: int = 1) -> Iterator[list[Sockets]]:
             yield list(systemd.shared_out([stack.enter_context(each) for each in given], count))
             return
         try:
-            found = socket.getaddrinfo(
+            resolved = socket.getaddrinfo(
                 settings.host or None, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )
-            addresses = dict.fromkeys((family, address[:2]) for family, _, _, _, address in found)
+            addresses = dict.fromkeys((family, address[:2]) for family, _, _, _, address in resolved)
             queues = [_listen(stack, family, address, count) for family, address in addresses]
         except OSError as error:
             # Python's own message of an OSError repeats the address.

@@ -39,7 +39,7 @@ async def problems(settings: Settings) -> list[Problem]:
     looks = _of_documents(settings), _of_addresses(settings), _of_files(settings)
     return [
         *await _of_store(settings),
-        *(problem for found in looks for problem in found),
+        *(problem for wrong in looks for problem in wrong),
         *await _of_media(settings),
         *await _of_mail(settings),
     ]
@@ -80,29 +80,29 @@ async def _of_store(settings: Settings) -> list[Problem]:
 
 
 async def _of_server(db: Database, shown: str) -> list[Problem]:
-    found = []
+    wrong = []
     try:
-        found = [
+        wrong = [
             Problem(f"the store {shown} has {name} {value}", f"set it to {requirements.REQUIRED[name]}")
             for name, value in await requirements.differing(db)
         ]
     except Unavailable as error:
-        found.append(Problem(f"the store {shown} does not show its settings: {error}", "allow CONFIG GET to its user"))
+        wrong.append(Problem(f"the store {shown} does not show its settings: {error}", "allow CONFIG GET to its user"))
     for server in await health.look(db.servers):
         name = server.server or shown
         if server.state:
-            found.append(Problem(f"the store {name} refuses reads or writes: {server.state}", "see docs/operations.md"))
+            wrong.append(Problem(f"the store {name} refuses reads or writes: {server.state}", "see docs/operations.md"))
         if abs(seconds := server.clock or 0) > CLOCK_SKEW.total_seconds():
-            found.append(
+            wrong.append(
                 Problem(f"the clock of the store {name} differs by {seconds:,.0f} s", "run NTP on all machines")
             )
     if (seconds := await clocks.newest_id_ahead(db)) > CLOCK_SKEW.total_seconds():
-        found.append(Problem(f"the newest id is {seconds:,.0f} s ahead of the clock", "see docs/runbooks.md"))
+        wrong.append(Problem(f"the newest id is {seconds:,.0f} s ahead of the clock", "see docs/runbooks.md"))
     if (layout := await versions.current(db)) < versions.NEWEST:
-        found.append(
+        wrong.append(
             Problem(f"the store {shown} has layout {layout}, not {versions.NEWEST}", "run the command migrate")
         )
-    return found
+    return wrong
 
 
 def _of_documents(settings: Settings) -> list[Problem]:
@@ -116,17 +116,17 @@ def _of_documents(settings: Settings) -> list[Problem]:
 def _of_addresses(settings: Settings) -> list[Problem]:
     if settings.host in LOOPBACK and not settings.public_url:
         return []  # somebody tries Perch on their own machine
-    found = []
+    wrong = []
     parts = urlsplit(settings.public_url)
     if not settings.public_url:
-        found.append(Problem("links in mails begin with HOST and PORT", "set PUBLIC_URL, such as https://example.org"))
+        wrong.append(Problem("links in mails begin with HOST and PORT", "set PUBLIC_URL, such as https://example.org"))
     elif parts.scheme != "https" and parts.hostname not in LOOPBACK:
-        found.append(Problem("PUBLIC_URL is not https: passwords are sent in the clear", "serve TLS at a proxy"))
+        wrong.append(Problem("PUBLIC_URL is not https: passwords are sent in the clear", "serve TLS at a proxy"))
     if not settings.smtp_url:
-        found.append(Problem("no mail is sent: mails are files in DATA_DIR/mail", "set SMTP_URL"))
+        wrong.append(Problem("no mail is sent: mails are files in DATA_DIR/mail", "set SMTP_URL"))
     if not settings.trusted_proxies and settings.host in LOOPBACK:
-        found.append(Problem("all clients have the proxy's address, and share its limits", "set TRUSTED_PROXIES"))
-    return found
+        wrong.append(Problem("all clients have the proxy's address, and share its limits", "set TRUSTED_PROXIES"))
+    return wrong
 
 
 def _of_files(settings: Settings) -> list[Problem]:

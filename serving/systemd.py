@@ -62,19 +62,19 @@ def sockets() -> list[socket.socket]:
     if os.environ.get(_LISTEN_PID) != str(os.getpid()):
         return []
     count = int(os.environ.get(_LISTEN_COUNT, "0"))
-    found = [socket.socket(fileno=FIRST_DESCRIPTOR + number) for number in range(count)]
-    for each in found:
+    inherited = [socket.socket(fileno=FIRST_DESCRIPTOR + number) for number in range(count)]
+    for each in inherited:
         os.set_inheritable(each.fileno(), False)  # children get theirs by name
-    return found
+    return inherited
 
 
-def shared_out(found: Sequence[socket.socket], count: int) -> Sequence[Sequence[socket.socket]]:
+def shared_out(shared: Sequence[socket.socket], count: int) -> Sequence[Sequence[socket.socket]]:
     """Deal sockets out to `count` processes, so that each process has one of each address or more.
 
     Several sockets of one address (`ReusePort=`) are dealt out in turn. The processes share a socket that is alone.
     """
     by_address: defaultdict[Any, list[socket.socket]] = defaultdict(list)
-    for each in found:
+    for each in shared:
         by_address[each.getsockname()].append(each)
     dealt: list[list[socket.socket]] = [[] for _ in range(count)]
     for those in by_address.values():

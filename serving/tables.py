@@ -35,8 +35,8 @@ def tables() -> dict[str, str]:
 
 def error_codes_table() -> str:
     """Return the table of error codes in the `extensions` of GraphQL errors."""
-    found = {(error.code, _shown(error.status), inspect.cleandoc(error.__doc__ or "")) for error in _request_errors()}
-    rows = [f"| `{code}` | {status} | {meaning} |" for code, status, meaning in sorted({*found, *_NOT_RAISED})]
+    raised = {(error.code, _shown(error.status), inspect.cleandoc(error.__doc__ or "")) for error in _request_errors()}
+    rows = [f"| `{code}` | {status} | {meaning} |" for code, status, meaning in sorted({*raised, *_NOT_RAISED})]
     return "\n".join(["| code | HTTP status | meaning, and what the client does |", "|---|---|---|", *rows])
 
 

@@ -11,7 +11,7 @@ from resolvers.upkeep import commands, migrate, move, progress
 from resolvers.upkeep.backups import backup, restore
 from resolvers.upkeep.commands import Answer
 from serving import arguments
-from serving.arguments import Commands, Run
+from serving.arguments import CommandRun, Subcommands
 from store.credentials.records import Role
 from store.embedded import opening
 from store.settings import Settings
@@ -19,7 +19,7 @@ from store.settings import Settings
 Task = Callable[..., Awaitable[Answer]]  # a task of upkeep, with the parsed arguments
 
 
-def add_all(known: Commands) -> None:
+def add_all(known: Subcommands) -> None:
     """Add every command of upkeep."""
     _add_checks(known)
     known.add("check", _check, "say what is wrong with a set-up, and how to fix it; exit status 1 if anything is")
@@ -35,21 +35,21 @@ def add_all(known: Commands) -> None:
 async def _check(settings: Settings, _: argparse.Namespace) -> int:
     from serving import setup  # it needs the schema, which takes long to import
 
-    found = await setup.problems(settings)
-    for problem in found:
+    problems = await setup.problems(settings)
+    for problem in problems:
         print(f"{problem.what}\n  {problem.fix}")
-    print(f"{len(found)} problems found" if found else "nothing is wrong with this set-up")
-    return 1 if found else 0
+    print(f"{len(problems)} problems found" if problems else "nothing is wrong with this set-up")
+    return 1 if problems else 0
 
 
-def _add(known: Commands, name: str, task: Task, text: str) -> argparse.ArgumentParser:
+def _add(known: Subcommands, name: str, task: Task, text: str) -> argparse.ArgumentParser:
     """Add a command that prints the answer of a task, and return its parser."""
     command = known.add(name, _run(task), text)
     command.add_argument("--json", action="store_true", help="print the answer as one JSON document")
     return command
 
 
-def _run(task: Task) -> Run:
+def _run(task: Task) -> CommandRun:
     """Return a command that runs a task with the parsed arguments, and prints its answer."""
 
     async def run(settings: Settings, asked: argparse.Namespace) -> int:
@@ -62,7 +62,7 @@ def _run(task: Task) -> Run:
     return run
 
 
-def _add_checks(known: Commands) -> None:
+def _add_checks(known: Subcommands) -> None:
     for name, task, text in (
         ("verify", commands.check, "check every invariant of the store; exit status 1 names what does not hold"),
         ("repair", commands.repair, "mend what verify finds"),
@@ -76,7 +76,7 @@ def _add_checks(known: Commands) -> None:
     rebuild.add_argument("login", metavar="LOGIN")
 
 
-def _add_members(known: Commands) -> None:
+def _add_members(known: Subcommands) -> None:
     appoint = _add(known, "set-role", commands.set_role, "give a member a role; this makes the first administrator")
     appoint.add_argument("login", metavar="LOGIN")
     roles = [role.value for role in Role]
@@ -89,14 +89,14 @@ def _add_members(known: Commands) -> None:
     factor.add_argument("--off", action="store_true", help="turn it off, for a member who has lost it")
 
 
-def _add_move(known: Commands) -> None:
+def _add_move(known: Subcommands) -> None:
     moving = _add(known, "move", move.run, "copy a single server into an empty cluster; then it refuses writes")
     moving.add_argument("target", nargs="?", metavar="TARGET_URL", help="a REDIS_URL of the cluster")
     for option, text in move.OPTIONS.items():
         moving.add_argument(option, action="store_true", help=text)
 
 
-def _add_backups(known: Commands) -> None:
+def _add_backups(known: Subcommands) -> None:
     saving = _add(known, "backup", backup.run, "copy the store, as it is at one moment, into a new file")
     loading = _add(known, "restore", restore.run, "make an empty store of a backup")
     for command, text in ((saving, "encrypt the file by the content of this one"), (loading, "decrypts the file")):
@@ -105,7 +105,7 @@ def _add_backups(known: Commands) -> None:
     saving.add_argument("--without-pictures", action="store_true", help="leave the files of pictures out")
 
 
-def _add_jobs(known: Commands) -> None:
+def _add_jobs(known: Subcommands) -> None:
     work = _add(known, "jobs", commands.work, "print what is unfinished, and jobs set aside after too many failures")
     decision = work.add_mutually_exclusive_group()
     decision.add_argument("--retry", type=arguments.job_or_all, metavar="ID|all", help="make dead jobs fresh work")

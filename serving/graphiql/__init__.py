@@ -90,10 +90,10 @@ def add_routes(app: web.Application) -> None:
 
 
 async def _asset(request: web.Request) -> web.FileResponse:
-    found = assets()
+    served = assets()
     # The name is looked up and never joined to a folder, so no request can reach another path.
-    path = found.paths.get(request.match_info["name"])
-    if path is None or request.match_info["version"] != found.version:
+    path = served.paths.get(request.match_info["name"])
+    if path is None or request.match_info["version"] != served.version:
         raise web.HTTPNotFound
     headers = {
         hdrs.CONTENT_TYPE: CONTENT_TYPES[path.suffix],

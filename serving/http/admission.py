@@ -30,7 +30,7 @@ UNREAD_BEATS = 3  # Heartbeats for which a client may read nothing of a response
 log = structlog.get_logger(__name__)
 
 
-class Client(Protocol):
+class AdmittedConnection(Protocol):
     """One connection, as admission sees it."""
 
     share: str | None  # The address by which the connection is counted, if any.
@@ -41,10 +41,10 @@ class Client(Protocol):
         """Drop the connection and all unsent data."""
 
 
-Queue: TypeAlias = dict[Client, None]  # Ordered by the time at which they began to wait.
+Queue: TypeAlias = dict[AdmittedConnection, None]  # Ordered by the time at which they began to wait.
 
 
-class Admission:
+class Admissions:
     """The open connections of this process."""
 
     def __init__(self, settings: Settings, most: int) -> None:
@@ -52,8 +52,8 @@ class Admission:
         self._most_per_address = settings.connections_per_address
         self._proxies = Proxies(settings.trusted_proxies)
         self._loop = asyncio.get_running_loop()
-        self._open: set[Client] = set()
-        self._by_address: defaultdict[str, set[Client]] = defaultdict(set)
+        self._open: set[AdmittedConnection] = set()
+        self._by_address: defaultdict[str, set[AdmittedConnection]] = defaultdict(set)
         self.heads: Queue = {}  # The head of a request has not arrived completely.
         self.bodies: Queue = {}  # The head has arrived. The body has not, and `requests` has a time limit for it.
         self.pauses: Queue = {}  # These wait between two requests.
@@ -73,7 +73,7 @@ class Admission:
     def __len__(self) -> int:
         return len(self._open)
 
-    def admit(self, client: Client, peer: str | None) -> RequestError | None:
+    def admit(self, client: AdmittedConnection, peer: str | None) -> RequestError | None:
         """Admit a new connection, or return the refusal; `peer` is its other end, None for a Unix socket."""
         share = self._proxies.share(peer)
         if share is not None and not self._has_room_for(share):
@@ -91,20 +91,20 @@ class Admission:
         self.wait(client, self.heads)
         return None
 
-    def wait(self, client: Client, queue: Queue) -> None:
+    def wait(self, client: AdmittedConnection, queue: Queue) -> None:
         """Put a connection into a queue, because it begins to wait for its client."""
         self.work(client)
         if client in self._open:
             client.queue, client.since = queue, self._loop.time()
             queue[client] = None
 
-    def work(self, client: Client) -> None:
+    def work(self, client: AdmittedConnection) -> None:
         """Take a connection out of its queue, because it no longer waits."""
         if client.queue is not None:
             del client.queue[client]
             client.queue = None
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: AdmittedConnection) -> None:
         """Remove a connection. A second call changes nothing."""
         self.work(client)
         self._open.discard(client)
@@ -164,10 +164,10 @@ class Admission:
         self._close_for_room(min(first, key=lambda one: one.since))
         return True
 
-    def _close_for_room(self, client: Client) -> None:
+    def _close_for_room(self, client: AdmittedConnection) -> None:
         self._closed += 1
         self._close(client)
 
-    def _close(self, client: Client) -> None:
+    def _close(self, client: AdmittedConnection) -> None:
         self.leave(client)
         client.cut()

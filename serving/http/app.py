@@ -18,12 +18,12 @@ from serving.http.gate import Door
 from serving.http.headers import Origins
 from serving.http.health import HealthChecks
 from serving.http.media import ROUTE as MEDIA
-from serving.http.media import Media
+from serving.http.media import MediaHandler
 from serving.http.middleware import observe
 from serving.http.pages.mail_links import MailLinkPages
 from serving.http.uploads import Uploads
-from serving.http.view import View
-from serving.metrics.catalogue import Sources
+from serving.http.view import GraphQLEndpoint
+from serving.metrics.catalogue import MetricSources
 from serving.metrics.recorder import PrometheusRecorder
 from serving.observing import NoRecorder
 from serving.overload.shedding import Shedder
@@ -70,10 +70,10 @@ def create_app(
     proxies = Proxies(settings.trusted_proxies)
     recorder = watching(app[RECORDER], settings, schema.explain, proxies.is_proxy, take_span)
     origins = Origins(settings.cors_origins)
-    view = View(schema, services, new_context, app[CONNECTIONS], recorder, origins)
+    view = GraphQLEndpoint(schema, services, new_context, app[CONNECTIONS], recorder, origins)
     app.router.add_route("*", PATH, view.__call__)
     app.router.add_get(EXPORTS + "{token}", Exports(services, settings.trusted_proxies).__call__, allow_head=False)
-    app.router.add_get(MEDIA, Media(services).__call__)
+    app.router.add_get(MEDIA, MediaHandler(services).__call__)
     Uploads(services, settings.trusted_proxies).add_routes(app)
     HealthChecks(services, app[STOPPING]).add_routes(app)
     graphiql.add_routes(app)
@@ -92,7 +92,7 @@ def _recorder(
 ) -> PrometheusRecorder | NoRecorder:
     if not settings.metrics_port:
         return NoRecorder()
-    sources = Sources(METER, schema.planner, connections, shedder)
+    sources = MetricSources(METER, schema.planner, connections, shedder)
     return PrometheusRecorder(sources, all_names=bool(settings.trusted_documents))
 
 

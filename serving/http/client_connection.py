@@ -14,7 +14,7 @@ from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
 from serving.http import responses
-from serving.http.admission import Admission, Queue
+from serving.http.admission import Admissions, Queue
 from serving.http.gate import Door, Gate, encoded
 from serving.http.headers import REQUEST_ID, complete, new_request_id
 from serving.http.requests import RequestRefused
@@ -34,7 +34,7 @@ class ClientConnection(web.RequestHandler):
 
     __slots__ = ("_admission", "_body", "_dropped", "gate", "queue", "share", "since")
 
-    def __init__(self, server: web.Server, admission: Admission, door: Door) -> None:
+    def __init__(self, server: web.Server, admission: Admissions, door: Door) -> None:
         super().__init__(server, loop=asyncio.get_running_loop(), access_log=None)  # type: ignore[arg-type]
         self._admission = admission
         self.gate = Gate(door, self, self._parser)

@@ -23,7 +23,7 @@ from schema.execution.ports import Tokens
 from serving.http import health, responses
 from serving.http.headers import Origins, complete, request_id
 from serving.http.requests import check
-from serving.overload.kinds import STREAM, Kind, of_operation
+from serving.overload.kinds import STREAM, RequestKind, of_operation
 from serving.overload.shedding import Shedder
 from store.settings import Settings
 
@@ -31,10 +31,10 @@ _BODILESS = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _BREAK = b"\r\n\r\n"
 _PLACE = "(request id)"
 
-Found = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
+Parsed = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
 
 
-class Client(Protocol):
+class GuardedConnection(Protocol):
     """One connection, as the gate sees it."""
 
     @property
@@ -75,7 +75,7 @@ class Door:
         more = self._origins.headers(message.headers)
         return b"".join([head, *(f"\r\n{name}: {value}".encode() for name, value in more.items()), rest])
 
-    def _kind(self, message: RawRequestMessage, body: StreamReader, *, is_signed_in: bool) -> Kind:
+    def _kind(self, message: RawRequestMessage, body: StreamReader, *, is_signed_in: bool) -> RequestKind:
         operation = None
         if is_signed_in and message.method not in _BODILESS and body.is_eof():
             asked = _asked(b"".join(body._buffer))  # noqa: SLF001  reading it would take it away
@@ -96,26 +96,26 @@ class Gate:
 
     __slots__ = ("_client", "_door", "_is_answering", "_is_stream", "_parser")
 
-    def __init__(self, door: Door, client: Client, parser: Any) -> None:
+    def __init__(self, door: Door, client: GuardedConnection, parser: Any) -> None:
         self._door, self._client, self._parser = door, client, parser
         self._is_stream = False  # whether the newest request is being answered for as long as its client likes
         self._is_answering = False  # whether a request counts as being answered
 
-    def feed_data(self, data: bytes) -> Found:
+    def feed_data(self, data: bytes) -> Parsed:
         """Return the requests that are complete up to their bodies, and what follows an upgrade."""
-        found: Found = self._parser.feed_data(data)
-        messages, is_upgraded, tail = found
+        parsed: Parsed = self._parser.feed_data(data)
+        messages, is_upgraded, tail = parsed
         if not messages:
-            return found
+            return parsed
         may_refuse = self._door.shedder.arrive()
         message, body = messages[-1]
         self._is_stream = False
         # The request for a websocket is refused by its handler: the parser expects no other request behind it.
         if not may_refuse or is_upgraded or len(messages) > 1 or not self._client.is_free:
-            return found
+            return parsed
         refusal = self._door.refusal(message, body)
         if refusal is None:
-            return found
+            return parsed
         self._parser.message_consumed()
         self._client.refuse(refusal, body, is_last=message.should_close)
         return (), False, tail

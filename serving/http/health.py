@@ -32,7 +32,7 @@ class HealthChecks:
         """Answer 200 if the store answers reads, or accepts writes where the path asks for that, else 503."""
         if self._stopping.is_set():
             return web.json_response({"reads": False, "writes": False, "states": ["STOPPING"]}, status=503)
-        found = await self._services.readiness()
-        body = {"reads": found.reads, "writes": found.writes, "states": found.states}
-        can = found.writes if request.path == WRITES else found.reads
+        readiness = await self._services.readiness()
+        body = {"reads": readiness.reads, "writes": readiness.writes, "states": readiness.states}
+        can = readiness.writes if request.path == WRITES else readiness.reads
         return web.json_response(body, status=200 if can else 503)

@@ -20,7 +20,7 @@ REDIRECT = 302  # the status of an answer that names a bucket's link
 PRESIGNED_SECONDS = 300  # life of a link to a bucket; a client follows it at once
 
 
-class Media:
+class MediaHandler:
     """The handler of links to pictures."""
 
     def __init__(self, services: object) -> None:

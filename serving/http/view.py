@@ -43,7 +43,7 @@ _SEND_BUFFER = 16_384  # bytes written to a websocket before the writer waits fo
 _CLOSE_SECONDS = 2.0  # time limit for the client's side of a websocket's closing handshake
 
 
-class View:
+class GraphQLEndpoint:
     """The GraphQL endpoint. It implements GraphQL over HTTP, graphql-sse and graphql-transport-ws."""
 
     def __init__(

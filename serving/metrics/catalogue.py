@@ -29,7 +29,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class MetricSources:
     """What the counts and gauges of a process are read from."""
 
     meter: Meter
@@ -62,7 +62,7 @@ OPERATION_COMMANDS = _counter("operation_commands", "commands that operations ha
 LOOP_DELAY = _histogram("event_loop_delay_seconds", "delay of a timer of the event loop, ten times a second, s")
 SUBSCRIPTIONS = _gauge("subscriptions", "subscriptions that are running")
 
-COUNTS: Mapping[Metric, Callable[[Sources], float]] = {
+COUNTS: Mapping[Metric, Callable[[MetricSources], float]] = {
     _counter("store_round_trips", "round trips to the store, of operations and of all else"): lambda s: (
         s.meter.round_trips
     ),
@@ -102,7 +102,7 @@ LABELLED_COUNTS: Mapping[Metric, Counted] = {
     ),
 }
 
-GAUGES: Mapping[Metric, Callable[[Sources], float]] = {
+GAUGES: Mapping[Metric, Callable[[MetricSources], float]] = {
     _gauge("sockets", "open websockets and event streams"): lambda s: len(s.connections),
     _gauge("requests", "requests that are being answered, subscriptions excepted"): lambda s: (
         s.shedder.running if s.shedder else 0

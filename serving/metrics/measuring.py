@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from serving.metrics import page, sharing
-from serving.metrics.catalogue import Sources
+from serving.metrics.catalogue import MetricSources
 from serving.metrics.recorder import PrometheusRecorder
 from serving.observing import NoRecorder
 from store.client.database import Database
@@ -35,4 +35,4 @@ async def measuring(db: Database, recorder: PrometheusRecorder | NoRecorder) -> 
 
 def of_worker(db: Database) -> contextlib.AbstractAsyncContextManager[None]:
     """Measure a process that only does deferred work. Its operations, plans and connections stay zero."""
-    return measuring(db, PrometheusRecorder(Sources(METER), all_names=False))
+    return measuring(db, PrometheusRecorder(MetricSources(METER), all_names=False))

@@ -95,7 +95,7 @@ class _OfStore:
         for metric, read in catalogue.OF_NODES.items():
             family = GaugeMetricFamily(metric.name, metric.meaning, labels=metric.labels)
             for node in self._nodes:
-                if (found := read(node)) is not None:
+                if (measured := read(node)) is not None:
                     labels = {"node": node.server, "state": node.state or OK}
-                    family.add_metric([labels[label] for label in metric.labels], found)
+                    family.add_metric([labels[label] for label in metric.labels], measured)
             yield family

@@ -14,7 +14,7 @@ from graphql import GraphQLError, OperationDefinitionNode
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 
 from serving.metrics import catalogue
-from serving.metrics.catalogue import Metric, Sources
+from serving.metrics.catalogue import Metric, MetricSources
 from serving.observing import Observed, code_of
 from store.client.background import BACKGROUND
 from store.client.metering import METER, WORK
@@ -32,7 +32,7 @@ TICKS_PER_COLLECTION = 10  # So the counts of a process that is killed lack its 
 class PrometheusRecorder:
     """Measures operations."""
 
-    def __init__(self, sources: Sources, *, all_names: bool) -> None:
+    def __init__(self, sources: MetricSources, *, all_names: bool) -> None:
         self.registry = registry = CollectorRegistry()
         self._sources = sources
         self._most = None if all_names else NAMES_KEPT

@@ -8,7 +8,7 @@ from graphql import OperationDefinitionNode, OperationType
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RequestKind:
     """A kind of request, and what it may use before it is refused."""
 
     name: str
@@ -16,16 +16,16 @@ class Kind:
     patience: int  # how many times STORE_PATIENCE_MS the store may be silent
 
 
-ANONYMOUS = Kind("anonymous", 0.4, 1)
-STREAM = Kind("stream", 0.6, 2)
-READ = Kind("read", 1.0, 3)
-WRITE = Kind("write", 1.0, 4)
+ANONYMOUS = RequestKind("anonymous", 0.4, 1)
+STREAM = RequestKind("stream", 0.6, 2)
+READ = RequestKind("read", 1.0, 3)
+WRITE = RequestKind("write", 1.0, 4)
 KINDS = (ANONYMOUS, STREAM, READ, WRITE)
 
 _OF_OPERATIONS = {OperationType.MUTATION: WRITE, OperationType.SUBSCRIPTION: STREAM, OperationType.QUERY: READ}
 
 
-def of_operation(operation: OperationDefinitionNode | None, *, is_signed_in: bool) -> Kind:
+def of_operation(operation: OperationDefinitionNode | None, *, is_signed_in: bool) -> RequestKind:
     """Return the kind of an operation, None for one whose document has not been parsed yet.
 
     Whatever an anonymous client asks for ranks below all that members do. So no text of a client makes it rank higher.

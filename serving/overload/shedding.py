@@ -13,7 +13,7 @@ import structlog
 
 from resolvers.process.errors import ServiceUnavailable
 from serving.overload.controller import Controller
-from serving.overload.kinds import ANONYMOUS, Kind
+from serving.overload.kinds import ANONYMOUS, RequestKind
 from store.client.background import BACKGROUND
 from store.client.metering import METER
 from store.settings import Settings
@@ -82,17 +82,17 @@ class Shedder:
         finally:
             self.running -= 1
 
-    def refuse(self, kind: Kind) -> ServiceUnavailable | None:
+    def refuse(self, kind: RequestKind) -> ServiceUnavailable | None:
         """Return the refusal of a request that has arrived, None where there is room for it."""
         message = self.reason(kind)
         return ServiceUnavailable(message, next(self.retries)) if message else None
 
-    def refuses(self, kind: Kind) -> bool:
+    def refuses(self, kind: RequestKind) -> bool:
         """Return whether a request of a kind that arrives now is refused."""
         is_impatient = self._silent >= kind.patience * self._patience
         return self.is_on and (is_impatient or self.running >= kind.share * self.controller.limit)
 
-    def reason(self, kind: Kind) -> str:
+    def reason(self, kind: RequestKind) -> str:
         """Return why a request that has arrived is refused, "" where there is room for it; counts the refusal."""
         if not self.refuses(kind):
             return ""

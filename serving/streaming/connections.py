@@ -15,7 +15,7 @@ from resolvers.process.tokens import Claims
 from schema.execution.live_costs import EventCost, LiveCosts, Owner
 from schema.execution.ports import Services
 from serving.overload.shedding import Shedder
-from serving.streaming.room import Room, Turn
+from serving.streaming.room import RenderingTurn, Room
 from serving.streaming.websocket import Close
 from store.secret import Secret
 
@@ -55,10 +55,10 @@ class Connection(ABC):
         """The owner of the connection: the member, or the address of an anonymous client."""
         return self.claims.member if self.claims else self._peer.address
 
-    def turn(self, room: Room, cost: EventCost | None) -> Turn | None:
+    def turn(self, room: Room, cost: EventCost | None) -> RenderingTurn | None:
         """Return the turns of an operation on the connection, or None where its events have shared renderings."""
         is_for_all = cost is not None and cost.selection is not None
-        return None if is_for_all else Turn(room, self._services.looks)
+        return None if is_for_all else RenderingTurn(room, self._services.looks)
 
     def end(self, close: Close) -> None:
         """Start closing the connection, without waiting for it."""

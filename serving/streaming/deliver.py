@@ -24,7 +24,7 @@ class ClientGone(Exception):
     """Nothing can be sent, because the client is gone. Its connection notices that too, and ends itself."""
 
 
-class Receiver(Protocol):
+class ResultSender(Protocol):
     """Sends the results of an operation. On any transport, its methods raise ClientGone if nobody reads."""
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
@@ -37,7 +37,7 @@ class Receiver(Protocol):
         """Send the end of the operation, unless it was sent already."""
 
 
-async def deliver(receiver: Receiver, schema: Schema, asked: Parameters, context: Context) -> None:
+async def deliver(receiver: ResultSender, schema: Schema, asked: Parameters, context: Context) -> None:
     """Run an operation to its end, and send its results. Raises nothing but CancelledError."""
     try:
         results = await schema.stream(

@@ -25,7 +25,7 @@ from schema.execution.results import JsonResult, to_json
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
 from serving.streaming.hangup import Hangup, limit_silence
-from serving.streaming.room import Room, Turn
+from serving.streaming.room import RenderingTurn, Room
 from serving.streaming.websocket import Close
 from store.client.tasks import stop
 
@@ -69,7 +69,7 @@ class EventStream(Connection):
         self._writing = asyncio.Lock()
         self._completed = False
         self._room: Room | None = None
-        self._turn: Turn | None = None
+        self._turn: RenderingTurn | None = None
         self._probing: asyncio.Task[None] | None = None
         self._taken = asyncio.Event()  # Set when the kernel has taken everything that was written.
 

@@ -48,8 +48,8 @@ class FrameMeter:
         if self._is_over or not self._takes(data):
             self._stop()
             return False, b""
-        found: tuple[bool, bytes] = self._parser.feed_data(data)
-        return found
+        read: tuple[bool, bytes] = self._parser.feed_data(data)
+        return read
 
     def feed_eof(self) -> None:
         """End the websocket, because its client is gone."""

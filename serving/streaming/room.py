@@ -104,7 +104,7 @@ class Room:
         return needed <= self._free or not self._holders
 
 
-class Turn:
+class RenderingTurn:
     """The turns of one operation: a context manager that is held while it reads, renders and sends one event.
 
     A process renders few events at a time, so that no client waits long for the event loop.

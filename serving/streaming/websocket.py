@@ -17,7 +17,7 @@ from aiohttp import ClientError, WSCloseCode, WSMsgType, web
 from serving.streaming.deliver import ClientGone
 from serving.streaming.hangup import Hangup
 from serving.streaming.room import Room
-from serving.streaming.websocket_messages import Malformed, read
+from serving.streaming.websocket_messages import MalformedMessage, read
 
 MESSAGES_WAITING = 16  # Queued messages of one socket whose client reads slowly.
 
@@ -46,7 +46,7 @@ class Close(Enum):
         "Too many frames",
         "send at most `SOCKET_FRAMES_PER_SECOND`, pings and fragments included",
     )
-    MALFORMED = (4400, "Malformed message", "correct the client")
+    MALFORMED = (4400, "MalformedMessage message", "correct the client")
     NOT_ACKNOWLEDGED = (4401, "Unauthorized: connection_init comes first", "correct the client")
     FORBIDDEN = (
         4403,
@@ -89,13 +89,13 @@ class Channel:
         return self._socket.closed
 
     async def receive(self) -> Mapping[str, Any] | None:
-        """Return the client's next message, None once either side has closed the socket; raises Malformed."""
+        """Return the client's next message, None once either side has closed the socket; raises MalformedMessage."""
         while True:
             frame = await self._socket.receive()
             if frame.type in _CLOSED:
                 return None
             if frame.type is WSMsgType.BINARY:
-                raise Malformed("WebSocket message type must be text")
+                raise MalformedMessage("WebSocket message type must be text")
             if frame.type is WSMsgType.TEXT:
                 return read(frame.data)
 

@@ -32,28 +32,28 @@ _SUBSCRIBE_PAYLOAD: Mapping[str, tuple[type, ...]] = MappingProxyType(
 )
 
 
-class Malformed(Exception):
+class MalformedMessage(Exception):
     """A client's message is malformed; the text says why."""
 
 
 def read(text: str) -> Mapping[str, Any]:
-    """Return a message, which has the form that its type needs; raises Malformed."""
+    """Return a message, which has the form that its type needs; raises MalformedMessage."""
     try:
         message = loads(text)
     except JSONDecodeError:
-        raise Malformed("WebSocket message must be valid JSON") from None
+        raise MalformedMessage("WebSocket message must be valid JSON") from None
     if not isinstance(message, dict):
-        raise Malformed(f"A message must be an object, not {kind(message)}")
+        raise MalformedMessage(f"A message must be an object, not {kind(message)}")
     form = message.get("type")
     fields = _FIELDS.get(form) if isinstance(form, str) else None
     if fields is None:
-        raise Malformed("Unknown message type")
+        raise MalformedMessage("Unknown message type")
     wrong = _wrong(message, fields)
     if wrong is None and form == "subscribe":
         payload = message["payload"]
         wrong = _wrong(payload, _SUBSCRIBE_PAYLOAD) or _wrong_document(payload)
     if wrong is not None:
-        raise Malformed(wrong)
+        raise MalformedMessage(wrong)
     return message
 
 

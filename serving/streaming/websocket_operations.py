@@ -13,7 +13,7 @@ from schema.execution.encoding import encode
 from schema.execution.parameters import Parameters, document_id
 from schema.execution.results import JsonResult, to_json
 from serving.observing import Observed
-from serving.streaming.room import Turn
+from serving.streaming.room import RenderingTurn
 from serving.streaming.websocket import Channel
 
 _TAIL = b"}"  # The end of a message whose last member is its payload.
@@ -30,7 +30,7 @@ class SocketOperation:
         variables, extensions = payload.get("variables"), payload.get("extensions")
         self.asked = Parameters(query, name, variables, extensions, document_id(payload))
         self.task: asyncio.Task[None] | None = None
-        self.turn: Turn | None = None
+        self.turn: RenderingTurn | None = None
         self.is_mutation = False
         self.observed: Observed | None = None
         self._channel = channel

@@ -23,9 +23,9 @@ from serving.observing import Recorder
 from serving.overload.kinds import of_operation
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
-from serving.streaming.room import Turn
+from serving.streaming.room import RenderingTurn
 from serving.streaming.websocket import Channel, Close
-from serving.streaming.websocket_messages import Malformed
+from serving.streaming.websocket_messages import MalformedMessage
 from serving.streaming.websocket_operations import SocketOperation
 
 _ACK = b'{"type":"connection_ack"}'
@@ -69,7 +69,7 @@ class SocketSession(Connection):
             while (message := await self.channel.receive()) is not None:
                 await self._take(message)
                 await asyncio.sleep(0)  # whatever else waits for the process has its turn
-        except Malformed as malformed:
+        except MalformedMessage as malformed:
             await self.channel.end(Close.MALFORMED, str(malformed))
         except ClientGone:
             pass
@@ -213,7 +213,7 @@ class SocketSession(Connection):
             log.info("operation", operation=operation.asked.operation_name, operation_id=operation.id, ms=ms)
 
     @contextmanager
-    def _held(self, asked: Parameters) -> Iterator[Turn | None]:
+    def _held(self, asked: Parameters) -> Iterator[RenderingTurn | None]:
         """Count the cost of an operation for its owner while it runs, and yield its turns; raises RateLimited."""
         cost = self._schema.event_cost(asked)
         counted = self._connections.shedder.answering() if cost is None else nullcontext()

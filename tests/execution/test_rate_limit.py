@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from schema.execution.documents import DocumentCache
-from serving.http.view import View
+from serving.http.view import GraphQLEndpoint
 from store import keys
 from store.client.database import Database
 from store.limits import windows
@@ -32,7 +32,7 @@ def settings(settings: Settings) -> Settings:
 def documents(app: web.Application) -> DocumentCache:
     """The documents that the server has parsed; none yet."""
     handlers = [getattr(route.handler, "__self__", None) for route in app.router.routes()]
-    (view,) = [one for one in handlers if isinstance(one, View)]
+    (view,) = [one for one in handlers if isinstance(one, GraphQLEndpoint)]
     cache = view.schema.documents
     cache.forget()
     return cache

@@ -10,7 +10,7 @@ from graphql import get_introspection_query
 
 from resolvers.process.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from schema.execution.executor import PerEventExecutor
-from serving.http.view import View
+from serving.http.view import GraphQLEndpoint
 from tests.support.transport import clients
 from tests.support.transport.clients import GRAPHQL, JSON, Client, first_code, post
 from tests.support.transport.small import SECRET_TEXT, PlainServices, logged, small_schema
@@ -206,7 +206,7 @@ async def test_fault_outside_graphql(client: Client, monkeypatch: pytest.MonkeyP
     def broken(*_: object) -> None:
         raise RuntimeError(SECRET_TEXT)
 
-    monkeypatch.setattr(View, "_context", broken)
+    monkeypatch.setattr(GraphQLEndpoint, "_context", broken)
     with logged() as lines:
         response = await client.post("/graphql", json={"query": "{ square }"})
     body = await response.json()

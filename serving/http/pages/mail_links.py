@@ -124,8 +124,8 @@ class MailLinkPages:
             shown = error.message if isinstance(error, RequestError) and error.code == "RATE_LIMITED" else _TROUBLE
             return [{"message": shown}]
         (payload,) = result.data.values()
-        found: list[dict[str, Any]] = payload["userErrors"]
-        return found
+        errors: list[dict[str, Any]] = payload["userErrors"]
+        return errors
 
 
 def _password_form(token: str, *, needs_code: bool = False) -> tuple[str, ...]:

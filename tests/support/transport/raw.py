@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from serving import endpoint
-from serving.http.admission import Admission
+from serving.http.admission import Admissions
 from tests.support.transport.clients import EVENT_STREAM, EVENTS
 from tests.support.transport.small import PlainServices
 
@@ -56,7 +56,7 @@ class Raw:
 class Site:
     """The small schema, served as a process serves the real one."""
 
-    def __init__(self, app: web.Application, admission: Admission, port: int, stack: AsyncExitStack) -> None:
+    def __init__(self, app: web.Application, admission: Admissions, port: int, stack: AsyncExitStack) -> None:
         self.app = app
         self.admission = admission
         self.port = port
