@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import ClientSession
 
+from resolvers.reading import global_ids
 from store import jobs
 from store.client.database import Database, Unavailable
 
@@ -32,9 +33,14 @@ UNLIMITED: dict[str, Any] = {  # settings of a server whose members do more than
 class SignedIn:
     """A member who is signed in."""
 
-    token: str
-    id: str
+    member: int
     login: str
+    token: str
+
+    @property
+    def id(self) -> str:
+        """Return their global id."""
+        return global_ids.user_id(self.member)
 
 
 async def ask(session: ClientSession, url: str, query: str, token: str | None, variables: dict[str, Any]) -> Any:
@@ -52,7 +58,8 @@ async def sign_up(session: ClientSession, url: str, count: int) -> list[SignedIn
     for n in range(count):
         fields = {"login": f"member{n}", "name": "M", "email": f"m{n}@example.org", "password": PASSWORD}
         payload = (await ask(session, url, SIGN_UP, None, {"input": fields}))["data"]["signUp"]
-        members.append(SignedIn(payload["accessToken"], payload["viewer"]["user"]["id"], f"member{n}"))
+        member = int(payload["viewer"]["user"]["id"].removeprefix("user_"), 16)
+        members.append(SignedIn(member, fields["login"], payload["accessToken"]))
     return members
 
 

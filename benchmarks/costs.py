@@ -53,7 +53,7 @@ TALK = "mutation($i: StartConversationInput!) { startConversation(input: $i) { m
 
 
 @dataclass
-class Site:
+class PricedSite:
     """A site in this process, its members, and the ids of its objects by type."""
 
     services: Services
@@ -118,7 +118,7 @@ class Site:
 
 
 @asynccontextmanager
-async def site() -> AsyncIterator[Site]:
+async def site() -> AsyncIterator[PricedSite]:
     """Start an empty site without limits and without a cache of answers."""
     with tempfile.TemporaryDirectory() as folder:
         held = await attach.attach(Path(folder))
@@ -138,7 +138,7 @@ async def site() -> AsyncIterator[Site]:
         await services.start()
         await services.pubsub.connected.wait()
         try:
-            yield Site(services, schema.build(settings))
+            yield PricedSite(services, schema.build(settings))
         finally:
             await services.close()
             await services.db.close()
@@ -169,17 +169,17 @@ def asked(name: str, one: GraphQLField, place: int) -> str:
     return f"a{place}: {name}{size} {inner}"
 
 
-async def measure(made: Site) -> dict[str, float]:
+async def measure(made: PricedSite) -> dict[str, float]:
     """Return the µs that each field takes for one object."""
-    found: dict[str, float] = {}
+    measured: dict[str, float] = {}
     for kind, name, one in measurable(made.schema._schema):  # noqa: SLF001  graphql-core's own
         ids = " ".join(f'"{each}"' for each in made.ids[kind][:POSTS])
         ask = f"{{ nodes(ids: [{ids}]) {{ __typename ... on {kind} {{ %s }} }} }}"
         aliases = 2 if "first" in one.args else ALIASES
         base = await made.cpu(ask % "__typename")
         more = await made.cpu(ask % " ".join(asked(name, one, place) for place in range(aliases)))
-        found[f"{kind}.{name}"] = round(max(more - base, 0) / aliases / len(made.ids[kind][:POSTS]), 2)
-    return found
+        measured[f"{kind}.{name}"] = round(max(more - base, 0) / aliases / len(made.ids[kind][:POSTS]), 2)
+    return measured
 
 
 def price(prices: Prices, name: str) -> int:
@@ -195,16 +195,16 @@ async def main(options: argparse.Namespace) -> None:
     async with site() as made:
         await made.fill()
         spare_the_collector()
-        found = await measure(made)
+        measured = await measure(made)
         prices = Prices(made.schema._schema, 100, 100)  # noqa: SLF001  graphql-core's own
     rows: Sequence[tuple[float, str]] = sorted(
-        ((us / price(prices, name), name) for name, us in found.items()), reverse=True
+        ((us / price(prices, name), name) for name, us in measured.items()), reverse=True
     )
     print("| field | µs | price | µs a unit |\n|---|---|---|---|")
     for each, name in rows[:SHOWN]:
-        print(f"| {name} | {found[name]} | {price(prices, name)} | {each:.2f} |")
+        print(f"| {name} | {measured[name]} | {price(prices, name)} | {each:.2f} |")
     if options.write:
-        MEASURED.write_text(json.dumps(found, indent=1) + "\n")
+        MEASURED.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 if __name__ == "__main__":

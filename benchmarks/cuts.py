@@ -28,7 +28,7 @@ from aiohttp import ClientConnectionError, ClientSession
 from tqdm import tqdm
 
 from benchmarks.clients import FOLLOW, PAUSE, POST, UNLIMITED, SignedIn, ask, sign_up, until, until_no_job_is_left
-from benchmarks.subscribers import HEAD, QUERIES, PostLog, Subscriber, losses, rows, until_received
+from benchmarks.subscribers import HEAD, QUERIES, PostLog, SubscribedClient, losses, rows, until_received
 from benchmarks.versus.tables import table
 from resolvers.live.cursors import event_cursor
 from store.client.database import Database, Unavailable
@@ -42,7 +42,7 @@ BEHIND = 500  # posts by which the slowest subscriber may be behind: half of SUB
 class Posting:
     """Posts that several clients make concurrently. Each has an idempotency key, so none is made twice."""
 
-    def __init__(self, url: str, authors: list[SignedIn], total: int, subscribers: list[Subscriber]) -> None:
+    def __init__(self, url: str, authors: list[SignedIn], total: int, subscribers: list[SubscribedClient]) -> None:
         self.left = deque((authors[n % len(authors)], f"post {n} #cuts") for n in range(total))
         self.answered: set[str] = set()
         self.refused: Counter[str] = Counter()  # by the error in place of an answer
@@ -115,7 +115,9 @@ async def answered(db: Database, *command: str) -> Any:
         return None
 
 
-async def trouble(db: Database, posting: Posting, subscribers: list[Subscriber], asked: argparse.Namespace) -> None:
+async def trouble(
+    db: Database, posting: Posting, subscribers: list[SubscribedClient], asked: argparse.Namespace
+) -> None:
     """Cause all failures, evenly spread over the posts."""
     acts: list[tuple[float, Callable[[], Awaitable[None]]]] = [(0.5, lambda: restart(db))]
     acts += [((n + 0.5) / asked.cuts, lambda: cut(db)) for n in range(asked.cuts)]
@@ -141,7 +143,7 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
         reader, authors = await members(url)
         log = PostLog(db, await events.newest(db))
         subscribers = [
-            Subscriber(f"{name}, {how}", query, reader.token, event_cursor(log.cursor))
+            SubscribedClient(f"{name}, {how}", query, reader.token, event_cursor(log.cursor))
             for name, query in QUERIES.items()
             for how in ("stays", "breaks")
         ]

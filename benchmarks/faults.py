@@ -47,7 +47,7 @@ SETTINGS: dict[str, Any] = {**UNLIMITED, "overload_delay_ms": 1_000, "trusted_pr
 
 
 @dataclass
-class Answer:
+class ProxiedAnswer:
     """One request: when it began, how long it took, and what came of it."""
 
     kind: str
@@ -66,9 +66,9 @@ class ProxiedSite:
     """Perch behind HAProxy, and what its clients were answered."""
 
     session: ClientSession
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ProxiedAnswer] = field(default_factory=list)
 
-    async def ask(self, kind: str, query: str, token: str = "", **variables: object) -> Answer:
+    async def ask(self, kind: str, query: str, token: str = "", **variables: object) -> ProxiedAnswer:
         """Send a query, and keep what came of it."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         began, outcome = time.monotonic(), "proxy"
@@ -78,7 +78,7 @@ class ProxiedSite:
             async with self.session.post("/graphql", json=asked, headers=headers) as response:
                 body = json.loads(await response.text())
                 outcome = body["errors"][0]["extensions"]["code"] if "errors" in body else ""
-        self.answers.append(Answer(kind, began, time.monotonic() - began, outcome, body.get("data") or {}))
+        self.answers.append(ProxiedAnswer(kind, began, time.monotonic() - began, outcome, body.get("data") or {}))
         return self.answers[-1]
 
     async def sign_up(self, login: str) -> str:
@@ -188,7 +188,7 @@ async def endure(site: ProxiedSite, during: AsyncIterator[None], seconds: float)
     ]
 
 
-def _refused(answers: Sequence[Answer]) -> str:
+def _refused(answers: Sequence[ProxiedAnswer]) -> str:
     failed = [one.outcome for one in answers if one.outcome]
     by_proxy, internal = failed.count("proxy"), failed.count("INTERNAL")
     notes = [f"{by_proxy:,} by the proxy"] * bool(by_proxy) + [f"{internal:,} INTERNAL"] * bool(internal)

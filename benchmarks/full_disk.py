@@ -46,7 +46,7 @@ class Round(NamedTuple):
     writes: float  # from there being room again until a post was answered, s
 
 
-class Posting:
+class Posters:
     """Clients of one member that post until they are stopped."""
 
     def __init__(self, author: Member) -> None:
@@ -97,7 +97,7 @@ async def one_round(folder: Path, clients: int, settings: dict[str, Any]) -> Rou
         disk.serving(**UNLIMITED, **settings) as running,
         visiting(await running.url()) as anonymous,
     ):
-        posting = Posting(await sign_up(anonymous, "author"))
+        posting = Posters(await sign_up(anonymous, "author"))
         tasks = [asyncio.create_task(posting.run()) for _ in range(clients)]
         filling = asyncio.create_task(fill(disk))
         await posting.refused.wait()

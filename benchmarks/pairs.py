@@ -159,16 +159,16 @@ class Pair:
         me, other = self._sides
         differences: list[str] = []
         while True:
-            found = [await self._seen(one, two) for one, two in ((me, other), (other, me))]
+            seen = [await self._seen(one, two) for one, two in ((me, other), (other, me))]
             wanted = [_wanted(one, two) for one, two in ((me, other), (other, me))]
             seconds, told = time.monotonic() - self._since, f"{self._told()}: {', '.join(differences)}"
-            if found == wanted:
+            if seen == wanted:
                 self._tally.note(seconds if differences else 0.0, told)
                 return
-            differences = [pair for f, w in zip(found, wanted, strict=True) for pair in _differing(f, w)]
+            differences = [pair for f, w in zip(seen, wanted, strict=True) for pair in _differing(f, w)]
             if seconds > GONE_SECONDS:
                 self._tally.gone.append(told)
-                self._adopt(found)
+                self._adopt(seen)
                 return
             await asyncio.sleep(PAUSE)
 
@@ -183,10 +183,10 @@ class Pair:
             "home": sorted(node["id"] for node in home),
         }
 
-    def _adopt(self, found: list[dict[str, Any]]) -> None:
+    def _adopt(self, seen: list[dict[str, Any]]) -> None:
         """Go on with what is there after something has gone."""
-        for side, seen in zip(self._sides, found, strict=True):
-            side.edge = "follow" if seen["own"]["followingCount"] else side.edge if side.edge == "request" else ""
+        for side, own in zip(self._sides, (each["own"] for each in seen), strict=True):
+            side.edge = "follow" if own["followingCount"] else side.edge if side.edge == "request" else ""
             self._since = time.monotonic()
 
     def _told(self) -> str:
@@ -217,10 +217,10 @@ def _wanted(me: Side, other: Side) -> dict[str, Any]:
     }
 
 
-def _differing(found: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
+def _differing(seen: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
     for name, value in wanted.items():
-        if found[name] != value:
-            yield f"{name} is {found[name]}, not {value}"
+        if seen[name] != value:
+            yield f"{name} is {seen[name]}, not {value}"
 
 
 # ---- what each change does, and when it is refused

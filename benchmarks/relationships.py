@@ -72,7 +72,7 @@ async def findings(db: Database) -> list[str]:
     return [str(finding) for finding in report.findings]
 
 
-def report(tally: Tally, kills: int, seconds: float, found: list[str]) -> bool:
+def report(tally: Tally, kills: int, seconds: float, unmended: list[str]) -> bool:
     """Print the results; returns whether nothing was gone, late or wrong."""
     total = sum(tally.changes.values())
     print(f"\n\n{total:,} changes acknowledged in {seconds:.0f} s: {dict(tally.changes.most_common())}")
@@ -83,12 +83,12 @@ def report(tally: Tally, kills: int, seconds: float, found: list[str]) -> bool:
         (late, tally.late),
         ("gone", tally.gone),
         ("wrongly accepted", tally.wrong),
-        ("findings of verify", found),
+        ("findings of verify", unmended),
     ):
         print(f"{name}: {len(cases)}")
         for case in cases[:SHOWN]:
             print(f"  {case}")
-    return total > 0 and not (tally.late or tally.gone or tally.wrong or found)
+    return total > 0 and not (tally.late or tally.gone or tally.wrong or unmended)
 
 
 async def prove(folder: Path, asked: argparse.Namespace) -> bool:
@@ -117,11 +117,11 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
         seconds = time.monotonic() - began
         await tasks.stop(task)
         bar.close()
-        found = await findings(db)
+        unmended = await findings(db)
         await asyncio.gather(*(pair.look() for pair in made))
         await looking.stop()
         await server.stop()
-    return report(tally, killing.count, seconds, found)
+    return report(tally, killing.count, seconds, unmended)
 
 
 def main() -> int:

@@ -29,7 +29,7 @@ from typing import Any
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 
 from benchmarks.clients import POST, UNLIMITED, SignedIn, ask, sign_up, until
-from benchmarks.subscribers import QUERIES, EventStreamSubscriber, Losses, Subscriber, losses, until_received
+from benchmarks.subscribers import QUERIES, EventStreamClient, Losses, SubscribedClient, losses, until_received
 from store.settings import Settings
 from tests.support.servers import processes
 from tests.support.servers.processes import Perch
@@ -61,7 +61,7 @@ class RestartLoad:
 
 
 @dataclass
-class Outcome:
+class RestartOutcome:
     """What the clients saw."""
 
     answered: int = 0
@@ -79,7 +79,7 @@ class Outcome:
 class Requests:
     """Clients that send requests on connections of their own, each request once."""
 
-    def __init__(self, entrance: Entrance, authors: list[SignedIn], total: int, outcome: Outcome) -> None:
+    def __init__(self, entrance: Entrance, authors: list[SignedIn], total: int, outcome: RestartOutcome) -> None:
         (self._urls, self._tls), self._authors, self._outcome = entrance, authors, outcome
         self._left = iter(range(total))
 
@@ -136,15 +136,15 @@ async def replace_processes(server: Perch) -> None:
     await until(is_done)
 
 
-async def prove(server: Perch, load: RestartLoad, entrance: Entrance | None = None) -> Outcome:
+async def prove(server: Perch, load: RestartLoad, entrance: Entrance | None = None) -> RestartOutcome:
     """Send requests to a fresh server and subscribe while it restarts; return what the clients saw."""
     url = await server.url()
-    outcome = Outcome()
+    outcome = RestartOutcome()
     urls, tls = entrance or ([url], True)
     async with ClientSession() as session:
         authors = await sign_up(session, url, AUTHORS)
     subscribers = [
-        (EventStreamSubscriber if n % 2 else Subscriber)("", QUERIES["stream"], authors[n % AUTHORS].token)
+        (EventStreamClient if n % 2 else SubscribedClient)("", QUERIES["stream"], authors[n % AUTHORS].token)
         for n in range(load.subscriptions)
     ]
     tasks = [asyncio.create_task(one.run(urls[n // 2 % len(urls)], tls)) for n, one in enumerate(subscribers)]

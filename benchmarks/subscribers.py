@@ -46,7 +46,7 @@ QUERIES = {
 
 
 @dataclass
-class Subscriber:
+class SubscribedClient:
     """A client on a websocket that resumes from its last cursor whenever either side has ended its connection."""
 
     name: str
@@ -124,7 +124,7 @@ class Subscriber:
 
 
 @dataclass
-class EventStreamSubscriber(Subscriber):
+class EventStreamClient(SubscribedClient):
     """The same on an event stream."""
 
     async def _listen(self, session: ClientSession, url: str) -> str:
@@ -180,7 +180,7 @@ class PostLog:
             self.posts += map(sys.intern, posts)
 
 
-async def until_received(subscribers: Sequence[Subscriber], count: int) -> None:
+async def until_received(subscribers: Sequence[SubscribedClient], count: int) -> None:
     """Wait until all subscribers have got this many posts, or no more arrive."""
     received, since = -1, time.monotonic()
     while any(len(s.received) < count for s in subscribers) and time.monotonic() - since < PATIENCE:
@@ -198,7 +198,7 @@ class Losses(NamedTuple):
     disordered: int
 
 
-def losses(subscribers: Sequence[Subscriber], posts: Collection[str], order: Sequence[str]) -> Losses:
+def losses(subscribers: Sequence[SubscribedClient], posts: Collection[str], order: Sequence[str]) -> Losses:
     """Return what subscribers missed of some posts, and who did not get them in this order."""
     wanted = set(posts)
     return Losses(
@@ -209,7 +209,7 @@ def losses(subscribers: Sequence[Subscriber], posts: Collection[str], order: Seq
     )
 
 
-def rows(subscribers: Sequence[Subscriber], wanted: Sequence[str]) -> list[list[str]]:
+def rows(subscribers: Sequence[SubscribedClient], wanted: Sequence[str]) -> list[list[str]]:
     """Return table rows about subscribers of one name each, once all wanted posts have been made."""
     lines = []
     for name in dict.fromkeys(one.name for one in subscribers):

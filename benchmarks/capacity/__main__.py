@@ -18,7 +18,7 @@ import structlog
 from benchmarks import capacity, pages
 from benchmarks.capacity import checking, costs, measuring, report
 from benchmarks.capacity.activity import Activity, Machines, options
-from benchmarks.capacity.checking import Check
+from benchmarks.capacity.checking import PredictionCheck
 from benchmarks.capacity.costs import Costs
 from benchmarks.capacity.metering import SampleSize
 from benchmarks.capacity.plan import Plan
@@ -34,12 +34,12 @@ Assumptions = TypeVar("Assumptions", Activity, Machines)
 
 async def main(asked: argparse.Namespace) -> None:
     """Measure, plan and check what was asked for."""
-    found, checks = await _measured(asked)
+    measured, checks = await _measured(asked)
     if asked.costs and not asked.costs.exists():
-        costs.write(asked.costs, found)
+        costs.write(asked.costs, measured)
     activity, machines = _chosen(Activity, asked), _chosen(Machines, asked)
     shapes = [Shape(int(members), activity.follows, EXPONENT, MOST_FOLLOWED) for members in sorted(asked.members)]
-    plans = [Plan(shape, activity, machines, found) for shape in shapes]
+    plans = [Plan(shape, activity, machines, measured) for shape in shapes]
     print(
         f"{processors.model()}, {os.cpu_count()} processors, {platform.platform()}; Python {platform.python_version()}."
     )
@@ -49,12 +49,12 @@ async def main(asked: argparse.Namespace) -> None:
     print(f"The most followed member has {MOST_FOLLOWED:.1%} of all members.")
     report.plans(plans)
     report.bounds(plans)
-    report.costs(found)
+    report.costs(measured)
     report.checks(checks)
     report.assumptions(activity, machines)
 
 
-async def _measured(asked: argparse.Namespace) -> tuple[Costs, list[Check]]:
+async def _measured(asked: argparse.Namespace) -> tuple[Costs, list[PredictionCheck]]:
     """Return the costs, from a file where there is one, and the checks."""
     contenders.need_node()
     fans = (min(asked.followers), max(asked.followers))
@@ -63,13 +63,13 @@ async def _measured(asked: argparse.Namespace) -> tuple[Costs, list[Check]]:
     with contenders.temporary_folder() as folder:
         scratch = Path(folder)
         known = asked.costs and asked.costs.exists()
-        found = costs.read(asked.costs) if known else await measuring.measure(size, scratch)
+        measured = costs.read(asked.costs) if known else await measuring.measure(size, scratch)
         checks = [
             one
             for members in asked.check
-            for one in await checking.check(found, replace(size, members=members), scratch)
+            for one in await checking.check(measured, replace(size, members=members), scratch)
         ]
-    return found, checks
+    return measured, checks
 
 
 def _chosen(kind: type[Assumptions], asked: argparse.Namespace) -> Assumptions:

@@ -15,7 +15,7 @@ MOST_MEMBERS = 1e10  # beyond which no limit is searched for
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class SiteLimit:
     """A limit: the share of it that a plan uses, 1 when it binds, and what to do then."""
 
     name: str
@@ -48,44 +48,44 @@ def _promotions(plan: Plan) -> float:
 
 
 LIMITS = [
-    Limit(
+    SiteLimit(
         "index of names, memory of one node",
         _names,
         "give its slot to a node of its own with more memory; then divide the index by the first letters of names",
     ),
-    Limit(
+    SiteLimit(
         "events, received by each process",
         lambda plan: _node(plan, plan.events * plan.costs.operations.event.server),
         "divide the log by groups of partitions, so that a process receives only those that its subscribers follow",
     ),
-    Limit(
+    SiteLimit(
         "event log, its node",
         _events,
         "give its slot to a node of its own, then to processes that serve subscribers only, then divide the log",
     ),
-    Limit(
+    SiteLimit(
         "public timeline, its node",
         lambda plan: _node(plan, plan.rate(plan.activity.posts) * plan.costs.shared.public),
         "give its slot to a node of its own; then list a sample of all posts",
     ),
-    Limit(
+    SiteLimit(
         "promotions, their node, while some run",
         _promotions,
         "give their slot to a node of its own; then cache the running ones in each process",
     ),
-    Limit(
+    SiteLimit(
         "the most used hashtag, its node",
         lambda plan: _node(
             plan, plan.rate(plan.activity.posts) * plan.activity.top_hashtag * plan.costs.shared.hashtag
         ),
         "list a sample of its posts",
     ),
-    Limit(
+    SiteLimit(
         "one partition, a node of its own",
         _partition,
         "use nodes with more memory; then give new members ids with more bits of partition",
     ),
-    Limit(
+    SiteLimit(
         "followers of one member, memory of one node",
         lambda plan: plan.shape.classes[0].followers * plan.costs.memory.long_side / plan.machines.bytes,
         "divide the list of followers of big authors, which nobody reads whole",
@@ -93,19 +93,19 @@ LIMITS = [
 ]
 
 
-def first(plan: Plan) -> Limit:
+def first(plan: Plan) -> SiteLimit:
     """Return the limit of which a plan uses most."""
     return max(LIMITS, key=lambda limit: limit.used(plan))
 
 
-def binds_at(plan: Plan, limit: Limit) -> float:
+def binds_at(plan: Plan, limit: SiteLimit) -> float:
     """Return the number of members from which a limit binds, everything else alike; infinite beyond `MOST_MEMBERS`."""
 
     def is_reached(magnitude: float) -> bool:
         return limit.used(_of_size(plan, math.ceil(10**magnitude))) >= 1
 
-    found = halves(is_reached, 1, math.log10(MOST_MEMBERS), ROUNDS)
-    return 10**found if is_reached(found) else math.inf
+    magnitude = halves(is_reached, 1, math.log10(MOST_MEMBERS), ROUNDS)
+    return 10**magnitude if is_reached(magnitude) else math.inf
 
 
 def _of_size(plan: Plan, members: int) -> Plan:

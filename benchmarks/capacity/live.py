@@ -11,10 +11,11 @@ from pathlib import Path
 import redis.asyncio as redis
 
 from benchmarks.capacity.costs import Cpu
-from benchmarks.capacity.metering import Meter, SampleSize, commands, median, perch
+from benchmarks.capacity.metering import CpuMeter, SampleSize, commands, median, perch
+from benchmarks.clients import SignedIn
 from benchmarks.versus import events, queries
 from benchmarks.versus.queries import Request
-from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.stage import Stage
 from resolvers.operation.inputs import batches
 from store.events import log
 from store.events.log import Content
@@ -45,10 +46,10 @@ async def measure(opened: Stage, size: SampleSize, scratch: Path) -> Live:
     few, many = size.fans
     authors = [await opened.sign_in(f"author{fans}") for fans in size.fans]
     async with perch(opened, 2) as (server, idle):
-        meter = Meter(opened, server, scratch)
+        meter = CpuMeter(opened, server, scratch)
         await meter.send(_posts(authors[0], size))
         to_few = await meter.median([_posts(authors[0], size)] * size.rounds)
-        watch = Meter(opened, idle, scratch)
+        watch = CpuMeter(opened, idle, scratch)
         before, began, resting = await watch.spent(), time.monotonic(), await events.resting(idle)
         to_many = await meter.median([_posts(authors[1], size)] * size.rounds)
         seconds = time.monotonic() - began
@@ -65,11 +66,11 @@ async def measure(opened: Stage, size: SampleSize, scratch: Path) -> Live:
     )
 
 
-def _posts(author: Reader, size: SampleSize) -> list[Request]:
+def _posts(author: SignedIn, size: SampleSize) -> list[Request]:
     return [queries.post(author.token, TEXT)] * max(8, min(POSTS, size.requests))
 
 
-async def _watched(meter: Meter, author: Reader, size: SampleSize) -> tuple[Cpu, float]:
+async def _watched(meter: CpuMeter, author: SignedIn, size: SampleSize) -> tuple[Cpu, float]:
     """Return the cost of a post that some followers get live, and the bytes of the process for each of them."""
     readers = [await meter.stage.sign_in(f"fan{i}") for i in range(size.subscribers)]
     before, costs = meter.server.memory, []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.capacity.costs import Cpu, Shared
-from benchmarks.capacity.metering import Meter, SampleSize, commands, perch
+from benchmarks.capacity.metering import CpuMeter, SampleSize, commands, perch
 from benchmarks.versus import queries
 from benchmarks.versus.stage import HOUR, Stage
 from resolvers.jobs.worker import Worker
@@ -71,10 +71,10 @@ async def big_authors(opened: Stage, size: SampleSize, scratch: Path) -> Cpu:
         for kind, some in readers.items()
     }
     async with perch(opened, BIG_AUTHOR=str(BIG)) as (server,):
-        meter = Meter(opened, server, scratch)
+        meter = CpuMeter(opened, server, scratch)
         await meter.send(pages["pushed"] + pages["pulled"])
-        found = {kind: await meter.median([some] * size.rounds) for kind, some in pages.items()}
-    return (found["pulled"] - found["pushed"]) * (1 / BIG_AUTHORS)
+        costs = {kind: await meter.median([some] * size.rounds) for kind, some in pages.items()}
+    return (costs["pulled"] - costs["pushed"]) * (1 / BIG_AUTHORS)
 
 
 def _network() -> Network:

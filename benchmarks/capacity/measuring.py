@@ -9,11 +9,13 @@ from pathlib import Path
 
 from benchmarks.capacity import live, marginal, sites
 from benchmarks.capacity.costs import Costs, Cpu, Memory, Operations
-from benchmarks.capacity.metering import Meter, SampleSize, perch
-from benchmarks.capacity.sites import Site
+from benchmarks.capacity.metering import CpuMeter, SampleSize, perch
+from benchmarks.capacity.sites import LoadedSite
+from benchmarks.clients import SignedIn
 from benchmarks.versus import mixing, queries, stage, writing
 from benchmarks.versus.queries import Request
-from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.stage import Stage
+from resolvers.reading import global_ids
 from store import keys
 
 FOLLOW = """mutation Follow($user: ID!) { follow(input: { userIds: [$user] }) {
@@ -31,7 +33,7 @@ async def measure(size: SampleSize, scratch: Path) -> Costs:
         cold, uncached, profile_cold = await _cold(opened, readers, site, scratch)
         async with perch(opened) as (server,):
             process = server.memory
-            meter = Meter(opened, server, scratch)
+            meter = CpuMeter(opened, server, scratch)
             operations = await _operations(meter, readers, site, size)
             process = max(process, server.memory)
         await writing.load(opened, size.fans)
@@ -57,20 +59,22 @@ async def measure(size: SampleSize, scratch: Path) -> Costs:
     )
 
 
-async def _cold(opened: Stage, readers: Sequence[Reader], site: Site, scratch: Path) -> tuple[Cpu, Cpu, Cpu]:
+async def _cold(opened: Stage, readers: Sequence[SignedIn], site: LoadedSite, scratch: Path) -> tuple[Cpu, Cpu, Cpu]:
     """Return the costs of a home page that nobody has read, of one that its viewer has, and of such a profile."""
     homes = [queries.home(reader.token) for reader in readers]
     first = int(len(homes) * WARM_UP)
     profiles = mixing.profiles(site.network, readers, len(homes))
     async with perch(opened, RECORDS_KEPT="1") as (server,):
-        meter = Meter(opened, server, scratch)
+        meter = CpuMeter(opened, server, scratch)
         await meter.send(homes[:first])
         cold = await meter.cost(homes[first:])
         uncached = await meter.median([homes[first:]] * 3)
         return cold, uncached, await meter.median([profiles] * 3)
 
 
-async def _operations(meter: Meter, readers: Sequence[Reader], site: Site, size: SampleSize) -> dict[str, Cpu]:
+async def _operations(
+    meter: CpuMeter, readers: Sequence[SignedIn], site: LoadedSite, size: SampleSize
+) -> dict[str, Cpu]:
     """Return the costs of pages whose records are cached, and of likes and follows."""
     homes = [queries.home(reader.token) for reader in readers]
     profiles = mixing.profiles(site.network, readers, len(homes))
@@ -85,26 +89,26 @@ async def _operations(meter: Meter, readers: Sequence[Reader], site: Site, size:
     }
 
 
-def likes(posts: Sequence[int], readers: Sequence[Reader], size: SampleSize) -> list[Request]:
+def likes(posts: Sequence[int], readers: Sequence[SignedIn], size: SampleSize) -> list[Request]:
     """Return requests that like posts, each another one by another reader."""
     dice = random.Random(size.seed + 1)  # noqa: S311  chance that can be repeated, no secret
     turns = zip(itertools.cycle(readers), dice.choices(posts, k=size.requests), strict=False)
-    return [queries.like(reader.token, writing.identity(post)) for reader, post in turns]
+    return [queries.like(reader.token, global_ids.post_id(post, is_repost=False)) for reader, post in turns]
 
 
-def follows(opened: Stage, site: Site, readers: Sequence[Reader], size: SampleSize) -> list[Request]:
+def follows(opened: Stage, site: LoadedSite, readers: Sequence[SignedIn], size: SampleSize) -> list[Request]:
     """Return requests that follow members whom the readers do not follow yet."""
     dice = random.Random(size.seed + 2)  # noqa: S311  chance that can be repeated, no secret
-    found = []
+    requests = []
     for reader in itertools.islice(itertools.cycle(readers), size.requests):
         known = {reader.login, *site.network.following[reader.login]}
         other = next(login for login in iter(lambda: dice.choice(site.network.members), None) if login not in known)
-        found.append(_follow(reader, opened.members[other]))
-    return found
+        requests.append(_follow(reader, opened.members[other]))
+    return requests
 
 
-def _follow(reader: Reader, other: int) -> Request:
-    return Request(reader.token, FOLLOW, {"user": f"user_{other:014x}"}, ("", "", ""))
+def _follow(reader: SignedIn, other: int) -> Request:
+    return Request(reader.token, FOLLOW, {"user": global_ids.user_id(other)}, ("", "", ""))
 
 
 def _dealt(requests: Sequence[Request], rounds: int) -> list[Sequence[Request]]:
@@ -119,7 +123,7 @@ async def _long_side(opened: Stage, size: SampleSize) -> float:
     return float(await opened.db.one("MEMORY", "USAGE", key, "SAMPLES", 0)) / most
 
 
-def _memory(site: Site, session: float, long_side: float, process: float, subscriber: float) -> Memory:
+def _memory(site: LoadedSite, session: float, long_side: float, process: float, subscriber: float) -> Memory:
     long = site.long
     return Memory(
         empty=site.bytes["empty"],

@@ -44,7 +44,7 @@ def perch(opened: Stage, count: int = 1, **settings: str) -> AbstractAsyncContex
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class CpuMeter:
     """A Perch process and its store, whose processor time is measured."""
 
     stage: Stage

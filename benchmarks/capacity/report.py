@@ -9,7 +9,7 @@ import msgspec
 
 from benchmarks.capacity import limits
 from benchmarks.capacity.activity import Activity, Machines, options
-from benchmarks.capacity.checking import Check
+from benchmarks.capacity.checking import PredictionCheck
 from benchmarks.capacity.costs import Costs, Cpu
 from benchmarks.capacity.plan import Plan
 from benchmarks.versus.tables import table
@@ -28,17 +28,19 @@ def assumptions(activity: Activity, machines: Machines) -> None:
     table(["option", "value", "meaning"], rows)
 
 
-def costs(found: Costs) -> None:
+def costs(measured: Costs) -> None:
     """Print what was measured."""
     print("\n### Bytes of each unit\n\nThe last two are of the Perch process, the others of the store.")
     table(
         ["unit", "bytes"],
-        [[_words(name), f"{value:,.0f}"] for name, value in msgspec.structs.asdict(found.memory).items()],
+        [[_words(name), f"{value:,.0f}"] for name, value in msgspec.structs.asdict(measured.memory).items()],
     )
     print("\n### Processor time of each operation\n")
-    timed: dict[str, Cpu] = msgspec.structs.asdict(found.operations)
+    timed: dict[str, Cpu] = msgspec.structs.asdict(measured.operations)
     rows = [[_words(name), f"{cpu.server:,.1f}", f"{cpu.store:,.1f}"] for name, cpu in timed.items()]
-    rows += [[f"shared: {_words(name)}", "", f"{us:,.1f}"] for name, us in msgspec.structs.asdict(found.shared).items()]
+    rows += [
+        [f"shared: {_words(name)}", "", f"{us:,.1f}"] for name, us in msgspec.structs.asdict(measured.shared).items()
+    ]
     table(["operation", "server, µs", "store, µs"], rows)
 
 
@@ -79,12 +81,12 @@ def bounds(made: Sequence[Plan]) -> None:
     print(f"The first limit to bind is the {ordered[0].name}.\n" if not ordered[0].name.startswith("one") else "")
 
 
-def checks(found: Sequence[Check]) -> None:
+def checks(measured: Sequence[PredictionCheck]) -> None:
     """Print predictions beside measurements."""
     print("\n### Prediction and measurement\n\nOn sites of sizes that no unit was measured on.")
     rows = [
         [f"{one.members:,}", one.what, f"{one.predicted:,.1f}", f"{one.measured:,.1f}", f"{one.error:+.1%}"]
-        for one in found
+        for one in measured
     ]
     table(["members", "", "predicted", "measured", "error"], rows)
 

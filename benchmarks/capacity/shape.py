@@ -22,7 +22,7 @@ ROUNDS = 60  # of a search by halves
 
 
 @dataclass(frozen=True, slots=True)
-class Class:
+class RankClass:
     """Members of neighbouring ranks, and how many followers each has."""
 
     members: float
@@ -39,7 +39,7 @@ class Shape:
     most_followed: float = 1.0  # largest share of all members that follow one
 
     @cached_property
-    def classes(self) -> list[Class]:
+    def classes(self) -> list[RankClass]:
         """The members by rank, the most followed first.
 
         Nobody follows twice. So where so many follow one that more would repeat it, followers grow more slowly.
@@ -56,7 +56,7 @@ class Shape:
 
         wanted = self.members * min(self.follows, most)
         scale = halves(lambda x: follows(x) >= wanted, 0, SATURATED * most / weights[-1])
-        return [Class(size, each) for (_, size), each in zip(ranks, followed(scale), strict=True)]
+        return [RankClass(size, each) for (_, size), each in zip(ranks, followed(scale), strict=True)]
 
     def share_above(self, followers: float) -> float:
         """Return the share of follows that lead to members with at least so many followers."""
@@ -98,7 +98,7 @@ class Shape:
         old = sum(n * p * cached(p * older, time) for n, p in read)
         return home, (home + (page - 1) * old) / page
 
-    def _mean(self, weight: Callable[[Class], float], value: Callable[[Class], float]) -> float:
+    def _mean(self, weight: Callable[[RankClass], float], value: Callable[[RankClass], float]) -> float:
         weights = [c.members * weight(c) for c in self.classes]
         return sum(w * value(c) for w, c in zip(weights, self.classes, strict=True)) / sum(weights)
 
@@ -123,9 +123,9 @@ def capped(mean: float, most: float) -> float:
 
 def _ranks(members: int) -> list[tuple[int, int]]:
     """Return the first rank and the size of each class."""
-    found, start = [], 0
+    ranks, start = [], 0
     while start < members:
         size = min(max(1, int(start * (GROWTH - 1))), members - start)
-        found.append((start, size))
+        ranks.append((start, size))
         start += size
-    return found
+    return ranks

@@ -25,7 +25,7 @@ LONG_LIST = 850  # entries above which the store keeps a sorted set as a skip li
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class LoadedSite:
     """A site that has been loaded: what it has, and the bytes that each kind has taken."""
 
     network: Network
@@ -55,7 +55,7 @@ class Site:
         return self.bytes[kind] / max(1, self.counts[kind])
 
 
-async def load(stage: Stage, members: int, seed: int) -> Site:
+async def load(stage: Stage, members: int, seed: int) -> LoadedSite:
     """Load a site of a size into an empty store."""
     network = graph.generated(members, members * POSTS_PER_MEMBER, seed)
     await stage.db.load_scripts()
@@ -80,7 +80,7 @@ async def load(stage: Stage, members: int, seed: int) -> Site:
     taken = [float(after - before) for before, after in itertools.pairwise(used)]
     counts = [members, network.edges, network.total, entries, likes]
     names = await _size(stage, [keys.indexed(), *map(keys.names, range(MAGNITUDES))])
-    return Site(
+    return LoadedSite(
         network,
         dict(zip(kinds, counts, strict=True)),
         {"empty": float(used[0]), **dict(zip(kinds, taken, strict=True))},
@@ -106,5 +106,5 @@ async def _like(stage: Stage, network: Network) -> int:
 
 async def _size(stage: Stage, names: Sequence[str]) -> float:
     """Return the bytes of some keys."""
-    found = await stage.db.ask(*(("MEMORY", "USAGE", name, "SAMPLES", 0) for name in names))
-    return float(sum(size or 0 for size in found))
+    sizes = await stage.db.ask(*(("MEMORY", "USAGE", name, "SAMPLES", 0) for name in names))
+    return float(sum(size or 0 for size in sizes))

@@ -88,10 +88,10 @@ def _json(data: Json) -> web.Response:
 
 async def _page(db: redis.Redis, kind: str, first: int, scanned: Entries) -> Json:
     entries = scanned[:first]
-    found = await hashes(db, [keys.status(int(post)) for post, _ in entries])
+    posts = await hashes(db, [keys.status(int(post)) for post, _ in entries])
     shown = [
         (int(post), place, status)
-        for (post, place), status in zip(entries, found, strict=True)
+        for (post, place), status in zip(entries, posts, strict=True)
         if status and "hidden" not in status
     ]
     members = list({status["author"] for _, _, status in shown})

@@ -111,8 +111,8 @@ async def hashes(db: redis.Redis, names: Sequence[str]) -> list[Hash]:
     async with db.pipeline(transaction=False) as pipeline:
         for name in names:
             pipeline.hgetall(name)
-        found: list[Hash] = await pipeline.execute()
-    return found
+        replies: list[Hash] = await pipeline.execute()
+    return replies
 
 
 Entries = list[tuple[str, int]]  # Entity and place.
@@ -121,9 +121,9 @@ Entries = list[tuple[str, int]]  # Entity and place.
 def read_home(waiting: str | None, listed: Sequence[str], first: int) -> Entries:
     """Return the newest entries of a home, newest first, and one more where there is one."""
     parts = [entry.partition(":") for entry in listed]
-    found = {int(place or post): post for post, _, place in parts}
-    found |= {int(post): post for post in (waiting or "").split()[1:]}  # not in the list as yet
-    return [(found[place], place) for place in sorted(found, reverse=True)[: first + 1]]
+    posts = {int(place or post): post for post, _, place in parts}
+    posts |= {int(post): post for post in (waiting or "").split()[1:]}  # not in the list as yet
+    return [(posts[place], place) for place in sorted(posts, reverse=True)[: first + 1]]
 
 
 def read_entries(reply: Sequence[Sequence[Any]]) -> Entries:

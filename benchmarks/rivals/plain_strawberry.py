@@ -36,12 +36,12 @@ class Context:
         self.users: DataLoader[int, User | None] = DataLoader(load_fn=self._load_users)
 
     async def _load_posts(self, numbers: list[int]) -> Sequence[Post | None]:
-        found = await hashes(self.db, [keys.status(number) for number in numbers])
-        return [read_post(number, fields) for number, fields in zip(numbers, found, strict=True)]
+        posts = await hashes(self.db, [keys.status(number) for number in numbers])
+        return [read_post(number, fields) for number, fields in zip(numbers, posts, strict=True)]
 
     async def _load_users(self, numbers: list[int]) -> Sequence[User | None]:
-        found = await hashes(self.db, [keys.user(number) for number in numbers])
-        return [read_user(number, fields) for number, fields in zip(numbers, found, strict=True)]
+        users = await hashes(self.db, [keys.user(number) for number in numbers])
+        return [read_user(number, fields) for number, fields in zip(numbers, users, strict=True)]
 
 
 Info: TypeAlias = strawberry.Info[Context, None]

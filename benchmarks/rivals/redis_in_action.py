@@ -30,7 +30,7 @@ HOME_SIZE = 800
 COUNTER = "status:id:"
 QUEUE = "queue:default"
 
-Home: TypeAlias = Callable[[int], str]  # member → key of their home
+HomeKey: TypeAlias = Callable[[int], str]  # member → key of their home
 
 
 def home_as_listpack(member: int) -> str:
@@ -43,7 +43,7 @@ def home_as_skip_list(member: int) -> str:
     return f"book-skip-list:{member}"
 
 
-def post_status(db: redis.Redis, member: int, message: str, home: Home) -> int:
+def post_status(db: redis.Redis, member: int, message: str, home: HomeKey) -> int:
     """Publish a post and deliver it to the first followers; returns its id."""
     status = _create(db, member, message)
     db.zadd(keys.profile(member), {str(status): status})
@@ -51,7 +51,7 @@ def post_status(db: redis.Redis, member: int, message: str, home: Home) -> int:
     return status
 
 
-def work_off(db: redis.Redis, home: Home) -> None:
+def work_off(db: redis.Redis, home: HomeKey) -> None:
     """Make the passes that are queued."""
     while queued := db.lpop(QUEUE):
         member, status, start = json.loads(str(queued))
@@ -71,12 +71,12 @@ def _create(db: redis.Redis, member: int, message: str) -> int:
     return int(status)
 
 
-def _syndicate(db: redis.Redis, member: int, status: int, start: str, home: Home) -> None:
-    found: Any = db.zrangebyscore(keys.followers(member), start, "+inf", start=0, num=PASS, withscores=True)
+def _syndicate(db: redis.Redis, member: int, status: int, start: str, home: HomeKey) -> None:
+    followers: Any = db.zrangebyscore(keys.followers(member), start, "+inf", start=0, num=PASS, withscores=True)
     with db.pipeline(transaction=False) as pipeline:
-        for follower, _ in found:
+        for follower, _ in followers:
             pipeline.zadd(home(follower), {str(status): status})
             pipeline.zremrangebyrank(home(follower), 0, -1 - HOME_SIZE)
         pipeline.execute()
-    if len(found) == PASS:
-        db.rpush(QUEUE, json.dumps([member, status, f"({int(found[-1][1])}"]))
+    if len(followers) == PASS:
+        db.rpush(QUEUE, json.dumps([member, status, f"({int(followers[-1][1])}"]))

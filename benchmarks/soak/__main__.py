@@ -28,22 +28,22 @@ from pathlib import Path
 import structlog
 import uvloop
 
-from benchmarks.clients import until_no_job_is_left
+from benchmarks.clients import SignedIn, until_no_job_is_left
 from benchmarks.soak.load import LIKE, SHARES, MemberLoad
 from benchmarks.soak.trouble import MemorySamples, Trouble
 from benchmarks.subscribers import (
     HEAD,
     QUERIES,
-    EventStreamSubscriber,
+    EventStreamClient,
     PostLog,
-    Subscriber,
+    SubscribedClient,
     losses,
     rows,
     until_received,
 )
 from benchmarks.versus import contenders, graph, processors, stage
 from benchmarks.versus.contenders import PERCH, ROOT, Contender
-from benchmarks.versus.stage import ALL_PUSHED, SECRET, Reader, Stage
+from benchmarks.versus.stage import ALL_PUSHED, SECRET, Stage
 from benchmarks.versus.tables import table
 from resolvers.live.cursors import event_cursor
 from store.events import log as events
@@ -97,20 +97,20 @@ async def _soak(opened: Stage, perch: Contender, asked: argparse.Namespace) -> b
     return await _judge(opened, load, listening, log, trouble, memory)
 
 
-def subscribers(watchers: Sequence[Reader], count: int, cursor: str) -> list[Subscriber]:
+def subscribers(watchers: Sequence[SignedIn], count: int, cursor: str) -> list[SubscribedClient]:
     """Return subscribers to all posts, half of them on websockets, half on event streams."""
-    ways = [(query, kind) for query in QUERIES for kind in (Subscriber, EventStreamSubscriber)]
-    made: list[Subscriber] = []
+    ways = [(query, kind) for query in QUERIES for kind in (SubscribedClient, EventStreamClient)]
+    made: list[SubscribedClient] = []
     for number in range(count):
         (name, kind), watcher = ways[number % len(ways)], watchers[number % len(watchers)]
-        how = "event stream" if kind is EventStreamSubscriber else "websocket"
+        how = "event stream" if kind is EventStreamClient else "websocket"
         one = kind(f"{name}, {how}", QUERIES[name], watcher.token, event_cursor(cursor))
         one.pauses = RECONNECT_SECONDS
         made.append(one)
     return made
 
 
-async def _report(load: MemberLoad, listening: list[Subscriber], memory: MemorySamples) -> None:
+async def _report(load: MemberLoad, listening: list[SubscribedClient], memory: MemorySamples) -> None:
     """Print a line a minute."""
     while True:
         await asyncio.sleep(60)
@@ -124,7 +124,12 @@ async def _report(load: MemberLoad, listening: list[Subscriber], memory: MemoryS
 
 
 async def _judge(
-    opened: Stage, load: MemberLoad, listening: list[Subscriber], log: PostLog, trouble: Trouble, memory: MemorySamples
+    opened: Stage,
+    load: MemberLoad,
+    listening: list[SubscribedClient],
+    log: PostLog,
+    trouble: Trouble,
+    memory: MemorySamples,
 ) -> bool:
     table(["ended", "times"], [[name, str(count)] for name, count in sorted(trouble.acts.items())])
     lines = [

@@ -13,11 +13,10 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 
-from benchmarks.clients import FOLLOW, PAUSE, POST, ask
+from benchmarks.clients import FOLLOW, PAUSE, POST, SignedIn, ask
 from benchmarks.versus import graph, queries
 from benchmarks.versus.contenders import BenchmarkError
-from benchmarks.versus.stage import Reader
-from benchmarks.versus.writing import identity
+from resolvers.reading import global_ids
 from store import keys
 from store.client.database import Command, Database
 
@@ -36,8 +35,8 @@ class MemberLoad:
     """Requests that become due at random moments."""
 
     port: int
-    readers: Sequence[Reader]
-    authors: Sequence[Reader]
+    readers: Sequence[SignedIn]
+    authors: Sequence[SignedIn]
     logins: Sequence[str]
     posts: Sequence[int]  # that can be liked
     seed: int
@@ -72,10 +71,10 @@ class MemberLoad:
                 sending.add_done_callback(self._sent)
             await asyncio.gather(*self._waiting)
 
-    async def follow_all(self, who: Reader, whom: Sequence[Reader]) -> None:
+    async def follow_all(self, who: SignedIn, whom: Sequence[SignedIn]) -> None:
         """Have a member follow others."""
         async with self._session() as session:
-            await self._write(session, FOLLOW, who, {"userIds": [_user(one.member) for one in whom]})
+            await self._write(session, FOLLOW, who, {"userIds": [one.id for one in whom]})
 
     def percentile(self, kind: str, share: float) -> float:
         """Return the time in ms in which this share of requests was answered."""
@@ -91,8 +90,8 @@ class MemberLoad:
         looks: list[Command] = [("ZSCORE", keys.likes(post), member) for post, member in self._liked]
         looks += [("ZSCORE", keys.followers(whom), who) for who, whom in self._follows]
         wanted = [True] * len(self._liked) + list(self._follows.values())
-        found = await db.ask(*looks)
-        return sum((score is not None) != is_there for score, is_there in zip(found, wanted, strict=True))
+        scores = await db.ask(*looks)
+        return sum((score is not None) != is_there for score, is_there in zip(scores, wanted, strict=True))
 
     def _session(self) -> ClientSession:
         return ClientSession(
@@ -130,7 +129,7 @@ class MemberLoad:
 
     async def _like(self, session: ClientSession) -> None:
         post, reader = self._dice.choice(self.posts), self._dice.choice(self.readers)
-        await self._write(session, LIKES, reader, {"postId": identity(post)})
+        await self._write(session, LIKES, reader, {"postId": global_ids.post_id(post, is_repost=False)})
         self._liked.add((post, reader.member))
 
     async def _follow(self, session: ClientSession) -> None:
@@ -141,11 +140,11 @@ class MemberLoad:
             return
         self._busy.add(pair)
         follows = not self._follows.get(pair, False)
-        await self._write(session, FOLLOW if follows else UNFOLLOW, who, {"userIds": [_user(whom.member)]})
+        await self._write(session, FOLLOW if follows else UNFOLLOW, who, {"userIds": [whom.id]})
         self._follows[pair] = follows
         self._busy.discard(pair)
 
-    async def _write(self, session: ClientSession, document: str, who: Reader, fields: dict[str, Any]) -> Any:
+    async def _write(self, session: ClientSession, document: str, who: SignedIn, fields: dict[str, Any]) -> Any:
         """Repeat a mutation until it is answered, and return its data."""
         while (data := await self._ask(session, document, who, {"input": fields})) is None:  # noqa: ASYNC110
             await asyncio.sleep(PAUSE * (1 + self._dice.random()))
@@ -154,7 +153,7 @@ class MemberLoad:
             raise BenchmarkError(str(payload)[:600])
         return data
 
-    async def _ask(self, session: ClientSession, document: str, who: Reader, variables: dict[str, Any]) -> Any:
+    async def _ask(self, session: ClientSession, document: str, who: SignedIn, variables: dict[str, Any]) -> Any:
         """Return the data of an answer, None where there is none."""
         try:
             answer = await ask(session, f"http://127.0.0.1:{self.port}", document, who.token, variables)
@@ -170,7 +169,3 @@ class MemberLoad:
         self.failed[error] += 1
         if not self.is_troubled():
             self.failed_in_peace[error] += 1
-
-
-def _user(member: int) -> str:
-    return f"user_{member:014x}"

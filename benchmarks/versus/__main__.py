@@ -17,7 +17,7 @@ from benchmarks import pages, versus
 from benchmarks.pages import PageError
 from benchmarks.versus import contenders, graph, processors, stage
 from benchmarks.versus.contenders import BenchmarkError
-from benchmarks.versus.parts import PARTS, Run
+from benchmarks.versus.parts import PARTS, VersusRun
 
 COMMAND = "benchmarks.versus"
 
@@ -41,7 +41,7 @@ async def main(asked: argparse.Namespace) -> None:
                 print(f"{asked.rounds} turns of {asked.seconds:g} s", flush=True)
             for name in chosen:
                 with pages.filling(asked.page, f"{COMMAND} {name}"):
-                    await PARTS[name](Run(opened, network, asked, scratch))
+                    await PARTS[name](VersusRun(opened, network, asked, scratch))
 
 
 def _parser() -> argparse.ArgumentParser:

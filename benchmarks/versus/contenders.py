@@ -215,9 +215,9 @@ def check_equal(contenders: Sequence[Contender], requests: Sequence[Request]) ->
         expected = first.ask(request)
         total += len(expected)
         for other in others:
-            if (found := other.ask(request)) != expected:
-                at = next((i for i, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), len(expected))
-                shown = [f"{body[max(0, at - 60) : at + 60]!r}" for body in (expected, found)]
+            if (answer := other.ask(request)) != expected:
+                at = next((i for i, (a, b) in enumerate(zip(expected, answer, strict=False)) if a != b), len(expected))
+                shown = [f"{body[max(0, at - 60) : at + 60]!r}" for body in (expected, answer)]
                 raise BenchmarkError(
                     f"{first.kind.name} and {other.kind.name} answer differently at byte {at}:\n" + "\n".join(shown)
                 )

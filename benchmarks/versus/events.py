@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from benchmarks.clients import SignedIn
 from benchmarks.versus import contenders, load, queries
 from benchmarks.versus.contenders import Contender, ContenderKind
 from benchmarks.versus.load import LoadPlan
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.sockets import Receivers
-from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import spread, table
 from store import keys
 
@@ -33,7 +34,7 @@ IDLE_SHARE = 0.04  # of a processor, below which a process has nothing to do
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryTurn:
     """The costs of one turn: posts and deliveries, times in s, and the delay of each delivery."""
 
     posts: int
@@ -69,7 +70,7 @@ async def settled(server: Contender, receivers: Receivers) -> None:
         receivers.turn(0)
 
 
-async def received(stage: Stage, receivers: Receivers, author: Reader, sending: Awaitable[object]) -> int:
+async def received(stage: Stage, receivers: Receivers, author: SignedIn, sending: Awaitable[object]) -> int:
     """Read while posts of an author are sent; returns how many they are, once all receivers have them."""
     key, due = keys.profile(author.member), [math.inf]
     before = int(await stage.db.one("ZCARD", key))
@@ -83,19 +84,19 @@ async def received(stage: Stage, receivers: Receivers, author: Reader, sending: 
 
 
 async def _turn(
-    server: Contender, stage: Stage, receivers: Receivers, author: Reader, plan: LoadPlan, scratch: Path
-) -> Delivery:
+    server: Contender, stage: Stage, receivers: Receivers, author: SignedIn, plan: LoadPlan, scratch: Path
+) -> DeliveryTurn:
     await settled(server, receivers)
     del receivers.delays[:]
     cpu, store_cpu, began = server.cpu, await stage.used_cpu(), time.monotonic()
     sending = load.run(server, stage, [queries.post(author.token, TEXT)], plan, scratch)
     posts = await received(stage, receivers, author, sending)
     seconds, spent = time.monotonic() - began, (server.cpu - cpu, await stage.used_cpu() - store_cpu)
-    return Delivery(posts, posts * len(receivers), seconds, *spent, [*receivers.delays])
+    return DeliveryTurn(posts, posts * len(receivers), seconds, *spent, [*receivers.delays])
 
 
 async def measure(
-    stage: Stage, kinds: Sequence[ContenderKind], readers: Sequence[Reader], count: int, effort: Effort, scratch: Path
+    stage: Stage, kinds: Sequence[ContenderKind], readers: Sequence[SignedIn], count: int, effort: Effort, scratch: Path
 ) -> None:
     """Measure so many subscribers to the whole site, at saturation and at half of it, and print a table."""
     author, *others = readers
@@ -106,7 +107,7 @@ async def measure(
         async with contenders.running(stage, [kind]) as (server,):
             with subscribed(server, tokens, STREAM) as receivers:
 
-                async def turns(plan: LoadPlan) -> list[Delivery]:
+                async def turns(plan: LoadPlan) -> list[DeliveryTurn]:
                     turn = partial(_turn, server, stage, receivers, author, plan, scratch)
                     return [await turn() for _ in range(effort.rounds)]
 
@@ -120,7 +121,7 @@ async def measure(
     table(head, rows)
 
 
-def _cells(turns: Sequence[Delivery]) -> list[str]:
+def _cells(turns: Sequence[DeliveryTurn]) -> list[str]:
     return [
         spread([one.posts / one.seconds for one in turns], 1),
         spread([one.deliveries / one.seconds for one in turns], 0),

@@ -7,10 +7,11 @@ import json
 import random
 from collections.abc import Sequence
 
+from benchmarks.clients import SignedIn
 from benchmarks.versus import contenders, graph, queries
 from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
-from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.stage import Stage
 from resolvers.reading import global_ids
 from store import keys
 
@@ -22,7 +23,7 @@ COUNTED = 1_000  # homes that stand for all
 AT_ONCE = 5  # reposts between two counts of such homes
 
 
-async def prepare(stage: Stage, readers: Sequence[Reader], seed: int) -> None:
+async def prepare(stage: Stage, readers: Sequence[SignedIn], seed: int) -> None:
     """Have readers quote and like posts, and members repost them until half of the readers' homes have a repost.
 
     Members repost the more often, the more followers they have. So a large site needs few reposts, too.
@@ -58,6 +59,6 @@ def _repost(perch: Contender, request: Request) -> None:
         raise BenchmarkError(f"a repost is refused: {answer['userErrors']}")
 
 
-async def _share_with_reposts(stage: Stage, readers: Sequence[Reader]) -> float:
+async def _share_with_reposts(stage: Stage, readers: Sequence[SignedIn]) -> float:
     sizes: list[int] = await stage.db.ask(*(("HLEN", keys.sources(reader.member)) for reader in readers))
     return sum(size > 0 for size in sizes) / len(readers)

@@ -96,22 +96,22 @@ async def run(contender: Contender, stage: Stage, requests: Sequence[Request], p
     await process.wait()
     if not line:
         raise BenchmarkError(f"{contender.kind.name}: the load could not be made")
-    found = json.loads(line)
-    if found["failures"] or not found["answered"]:
-        counts = f"{found['answered']} requests answered, {found['failures']} failed"
-        raise BenchmarkError(f"{contender.kind.name}: {counts}: {found['example']}")
+    report = json.loads(line)
+    if report["failures"] or not report["answered"]:
+        counts = f"{report['answered']} requests answered, {report['failures']} failed"
+        raise BenchmarkError(f"{contender.kind.name}: {counts}: {report['example']}")
     return Result(
-        seconds=found["seconds"],
-        answered=found["answered"],
-        unanswered=found["unanswered"],
-        p50=found["p50"],
-        p99=found["p99"],
+        seconds=report["seconds"],
+        answered=report["answered"],
+        unanswered=report["unanswered"],
+        p50=report["p50"],
+        p99=report["p99"],
         server_cpu=server_cpu,
         store_cpu=store_cpu,
-        load_cpu=found["cpu"],
+        load_cpu=report["cpu"],
         processor=processor,
         memory=contender.memory / MIB,
-        commands=commands / found["answered"],
+        commands=commands / report["answered"],
     )
 
 

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
-from benchmarks.clients import until_no_job_is_left
+from benchmarks.clients import SignedIn, until_no_job_is_left
 from benchmarks.versus import graph, queries
 from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
-from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.stage import Stage
 from resolvers.upkeep.importing.network import Network
 from store import keys
 from store.homes import stored
@@ -22,7 +22,7 @@ SHARES = 60, 30, 10  # of home pages, profile pages and posts, in a hundred requ
 MOST_INLINE = 1_000  # followers
 
 
-def profiles(network: Network, readers: Sequence[Reader], count: int) -> list[Request]:
+def profiles(network: Network, readers: Sequence[SignedIn], count: int) -> list[Request]:
     """Return requests for profiles, each member's as likely as they are followed."""
     followers = Counter(chain.from_iterable(network.following.values()))
     dice = random.Random(network.seed)  # noqa: S311
@@ -30,7 +30,7 @@ def profiles(network: Network, readers: Sequence[Reader], count: int) -> list[Re
     return [queries.profile(dice.choice(readers).token, login) for login in logins]
 
 
-def mixed(network: Network, readers: Sequence[Reader]) -> list[Request]:
+def mixed(network: Network, readers: Sequence[SignedIn]) -> list[Request]:
     """Return home pages, profile pages and posts by their shares of a hundred, in an order that is always the same."""
     reads, pages, posts = (REQUESTS * share // 100 for share in SHARES)
     dice = random.Random(network.seed)  # noqa: S311
@@ -42,7 +42,7 @@ def mixed(network: Network, readers: Sequence[Reader]) -> list[Request]:
     return requests
 
 
-async def check_posts(stage: Stage, contenders: Sequence[Contender], readers: Sequence[Reader]) -> None:
+async def check_posts(stage: Stage, contenders: Sequence[Contender], readers: Sequence[SignedIn]) -> None:
     """Raise BenchmarkError unless a post by each contender answers alike, and is in the homes of all followers."""
     counts = await stage.db.ask(*(("ZCARD", keys.followers(reader.member)) for reader in readers))
     _, at = max((count, i) for i, count in enumerate(counts) if count < MOST_INLINE)

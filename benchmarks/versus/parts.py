@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.clients import SignedIn
 from benchmarks.versus import contenders, crowd, events, feeding, memory, mixing, queries, reading, writing
 from benchmarks.versus.contenders import Contender, ContenderKind
 from benchmarks.versus.load import LoadPlan
 from benchmarks.versus.queries import Request
 from benchmarks.versus.reading import Effort
-from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.stage import Stage
 from resolvers.upkeep.importing.network import Network
 
 READERS = 500  # whose tokens take turns
@@ -21,7 +22,7 @@ CHECKED = 1_000  # requests of `many_members` whose answers are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class VersusRun:
     """The options of a run, and the store that it measures on."""
 
     stage: Stage
@@ -38,7 +39,7 @@ class Run:
         kinds = [kind for name in self.asked.contenders if (kind := contenders.ALL[name]) in able]
         return [*kinds, contenders.of_checkout(self.asked.beside)] if self.asked.beside else kinds
 
-    async def readers(self) -> list[Reader]:
+    async def readers(self) -> list[SignedIn]:
         """Return signed-in members who have more than a page at home."""
         return await self.stage.readers(READERS, queries.PAGE, self.asked.seed)
 
@@ -55,19 +56,19 @@ class Run:
             await self.measure(title, running, requests)
 
 
-async def home(run: Run) -> None:
+async def home(run: VersusRun) -> None:
     """The first page of the home."""
     requests = [queries.home(reader.token) for reader in await run.readers()]
     await run.compare("A home page of 30", run.kinds(), requests)
 
 
-async def profile(run: Run) -> None:
+async def profile(run: VersusRun) -> None:
     """A member and the first page of their posts."""
     requests = mixing.profiles(run.network, await run.readers(), PROFILES)
     await run.compare("A profile page of 30", run.kinds(), requests)
 
 
-async def memory_over_requests(run: Run) -> None:
+async def memory_over_requests(run: VersusRun) -> None:
     """Memory of each server over very many home pages, in steps."""
     requests = [queries.home(reader.token) for reader in await run.readers()]
     plan = LoadPlan(run.asked.connections, 0, 0, amount=run.asked.requests)
@@ -75,7 +76,7 @@ async def memory_over_requests(run: Run) -> None:
         await memory.measure(run.stage, running, requests, plan, run.scratch)
 
 
-async def mixed(run: Run) -> None:
+async def mixed(run: VersusRun) -> None:
     """Home pages, profile pages and posts."""
     readers = await run.readers()
     async with contenders.running(run.stage, run.kinds()) as running:
@@ -85,7 +86,7 @@ async def mixed(run: Run) -> None:
         await run.measure("60 % home pages, 30 % profile pages, 10 % posts", running, requests)
 
 
-async def feed(run: Run) -> None:
+async def feed(run: VersusRun) -> None:
     """The first page of the home as the web client asks for it."""
     readers = await run.readers()
     await feeding.prepare(run.stage, readers, run.asked.seed)
@@ -94,20 +95,20 @@ async def feed(run: Run) -> None:
     await run.compare(title, run.kinds(contenders.WHOLE_PAGE), requests)
 
 
-async def live(run: Run) -> None:
+async def live(run: VersusRun) -> None:
     """Events that reach many subscribers of Perch."""
     kinds = run.kinds([contenders.PERCH])
     await events.measure(run.stage, kinds, await run.readers(), run.asked.subscribers, run.effort, run.scratch)
 
 
-async def writes(run: Run) -> None:
+async def writes(run: VersusRun) -> None:
     """Posts to many followers."""
     await writing.load(run.stage, run.asked.followers)
     async with contenders.running(run.stage, run.kinds([contenders.PERCH])) as running:
         await writing.posts(run.stage, running, run.asked.followers, run.asked.rounds)
 
 
-async def many_members(run: Run) -> None:
+async def many_members(run: VersusRun) -> None:
     """The page of the web client on a site that fits no cache; empties the store."""
     await run.stage.db.each_node(("FLUSHDB",))
     await run.stage.load(crowd.network(run.asked.crowd, run.asked.seed))
@@ -121,7 +122,7 @@ async def many_members(run: Run) -> None:
 
 # In this order, parts do not disturb each other: `mixed` and `events` add posts, `feed` adds reposts, `writes` adds
 # members whose homes list posts that don't exist, and `many_members` empties the store.
-PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {
+PARTS: dict[str, Callable[[VersusRun], Awaitable[None]]] = {
     "home": home,
     "profile": profile,
     "memory": memory_over_requests,

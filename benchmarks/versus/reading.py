@@ -21,7 +21,7 @@ DISTURBED = 0.05  # Share of the server's processor above which other processes 
 BEHIND = 1.0  # Seconds of unanswered requests above which a contender could not keep up.
 OPEN_CONNECTIONS = 256  # Connections at half load: so many that a request hardly ever waits for one.
 
-Results = dict[str, list[Result]]
+ResultsByName = dict[str, list[Result]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ async def measure(
     """
     names, rounds = [contender.kind.name for contender in running], effort.rounds
 
-    async def turns(plans: dict[str, LoadPlan], begin: int) -> Results:
-        results: Results = {name: [] for name in names}
+    async def turns(plans: dict[str, LoadPlan], begin: int) -> ResultsByName:
+        results: ResultsByName = {name: [] for name in names}
         for i in tqdm(range(rounds), desc=title, leave=False):
             for contender in contenders.in_turn(running[::-1] if i % 2 else running):
                 plan = replace(plans[contender.kind.name], first=(begin + i) / (2 * rounds))
@@ -73,16 +73,16 @@ async def measure(
 Column = tuple[str, Callable[[Result], float], int]  # head, value, digits
 
 
-def _print(results: Results, columns: Sequence[Column], ratios: Sequence[Column]) -> None:
+def _print(results: ResultsByName, columns: Sequence[Column], ratios: Sequence[Column]) -> None:
     """Print a table: the columns, and those of `ratios` by the first contender's."""
     first = next(iter(results))
     rows = [
         [
             name,
-            *(spread([value(r) for r in found], digits) for _, value, digits in columns),
-            *(ratio([value(r) for r in found], [value(r) for r in results[first]]) for _, value, _ in ratios),
+            *(spread([value(r) for r in turns], digits) for _, value, digits in columns),
+            *(ratio([value(r) for r in turns], [value(r) for r in results[first]]) for _, value, _ in ratios),
         ]
-        for name, found in results.items()
+        for name, turns in results.items()
     ]
     table(["", *(head for head, _, _ in columns), *(f"{head}, it / {first}" for head, _, _ in ratios)], rows)
 
@@ -94,18 +94,18 @@ STORE: Sequence[Column] = (("store CPU ms", lambda r: r.store_ms, 3), ("commands
 MEMORY: Column = ("MiB", lambda r: r.memory, 0)
 
 
-def _print_saturated(results: Results) -> None:
+def _print_saturated(results: ResultsByName) -> None:
     _print(results, [RATE, P50, P99, SERVER, *STORE, MEMORY], [RATE, SERVER])
-    for contender, found in results.items():
-        print(f"- {contender}: {_verdict(found)}")
+    for contender, turns in results.items():
+        print(f"- {contender}: {_verdict(turns)}")
     print()
 
 
-def _verdict(found: Sequence[Result]) -> str:
+def _verdict(results: Sequence[Result]) -> str:
     """Return what limited a contender: that must be the server, or the throughput is not its own."""
-    server = statistics.median(r.server_share for r in found)
-    others = statistics.median(r.foreign_share for r in found)
-    shared = statistics.median(r.load_share for r in found)
+    server = statistics.median(r.server_share for r in results)
+    others = statistics.median(r.foreign_share for r in results)
+    shared = statistics.median(r.load_share for r in results)
     said = f"server {server:.0%} of its processor, store and load generator {shared:.0%} of theirs"
     if others > DISTURBED:
         return f"{said}; OTHER WORK TOOK {others:.0%} OF THE SERVER'S: compare processor times, not throughput"
@@ -114,10 +114,10 @@ def _verdict(found: Sequence[Result]) -> str:
     return said
 
 
-def _print_relaxed(results: Results) -> None:
+def _print_relaxed(results: ResultsByName) -> None:
     _print(results, [RATE, P50, P99, SERVER], [P50, P99])
-    for contender, found in results.items():
-        left = statistics.median(r.unanswered / r.throughput for r in found)
+    for contender, turns in results.items():
+        left = statistics.median(r.unanswered / r.throughput for r in turns)
         if left > BEHIND:
             print(
                 f"- {contender} FELL BEHIND: it had the requests of {left:.1f} s still to answer; these are not counted"

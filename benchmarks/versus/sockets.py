@@ -25,7 +25,7 @@ CHUNK = 1 << 18  # bytes read at a time
 LOOK_SECONDS = 0.1  # between two looks at whether all have been received
 
 
-class Receiver:
+class RawSubscriber:
     """One websocket that speaks graphql-transport-ws, and counts the posts that its subscription delivers."""
 
     def __init__(self, port: int, token: str, document: str, delays: array[float]) -> None:
@@ -92,7 +92,7 @@ class Receivers:
 
     def __init__(self, port: int, tokens: Sequence[str], document: str) -> None:
         self.delays = array("d")
-        self._all = [Receiver(port, token, document, self.delays) for token in tokens]
+        self._all = [RawSubscriber(port, token, document, self.delays) for token in tokens]
         self._by_descriptor = {one.socket.fileno(): one for one in self._all}
         self._epoll = select.epoll()
         for one in self._all:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks.clients import SignedIn
 from benchmarks.versus import processors
 from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
@@ -31,15 +32,6 @@ LIKES_PER_POST = 2
 BATCH = 100  # likes at a time
 HOUR = 3600  # s: longer than any run
 ALL_PUSHED = 10_000_000  # followers: no author is so big that readers would have to merge
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """A member who is signed in."""
-
-    member: int
-    login: str
-    token: str
 
 
 @dataclass(slots=True)
@@ -90,15 +82,15 @@ class Stage:
         self._looks += len(nodes)
         return sum(int(_facts(said)["total_commands_processed"]) for (said,) in nodes) - self._looks
 
-    async def sign_in(self, login: str) -> Reader:
+    async def sign_in(self, login: str) -> SignedIn:
         """Return a member with a session that outlasts the run."""
         member, now = self.members[login], time.time_ns() // 1_000_000
         session = Session("benchmark", Secret("token"), now, now + HOUR * 24_000, "benchmark")
         await open_session(self.db, member, session)
         token, _ = self.tokens.sign(member, session.id)
-        return Reader(member, login, token.reveal())
+        return SignedIn(member, login, token.reveal())
 
-    async def readers(self, count: int, entries: int, seed: int) -> list[Reader]:
+    async def readers(self, count: int, entries: int, seed: int) -> list[SignedIn]:
         """Sign members in, drawn among those whose homes hold more than some entries."""
         logins = list(self.members)
         sizes = await self.db.ask(*(("LLEN", keys.home(self.members[login])) for login in logins))

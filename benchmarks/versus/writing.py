@@ -12,10 +12,11 @@ from typing import Protocol
 import redis
 from tqdm import tqdm
 
+from benchmarks.clients import SignedIn
 from benchmarks.rivals import redis_in_action
 from benchmarks.versus import contenders, processors, queries
 from benchmarks.versus.contenders import Contender
-from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import ratio, spread, table
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep.importing.network import Network, create_follows, create_members
@@ -37,7 +38,7 @@ HOMES = {BOOK: redis_in_action.home_as_listpack, BOOK_FAST: redis_in_action.home
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class WriterTurn:
     """Times in ms of each write; store CPU in s for all of them."""
 
     answered: list[float]
@@ -57,18 +58,13 @@ async def load(stage: Stage, sizes: Sequence[int]) -> None:
     They are as full as those of a busy site: 25 KB for both, 60 KB for a skip list. Perch leaves some work on a home to
     a later post. It is spread so that each post finds such work in the same number of homes.
     """
-    await follow(stage, sizes)
-    await _fill(stage, [stage.members[f"fan{i}"] for i in range(max(sizes))])
-
-
-async def follow(stage: Stage, sizes: Sequence[int]) -> None:
-    """Make the authors and their followers."""
     wanted = network(sizes)
     with tqdm(total=len(wanted.members) + wanted.edges, desc="followers", leave=False) as bar:
         members = await create_members(stage.db, wanted, NO_PASSWORD, bar.update)
         stage.members |= members
         await create_follows(stage.db, wanted, members, bar.update)
     await stage.work_off()
+    await _fill(stage, [members[f"fan{i}"] for i in range(max(sizes))])
 
 
 async def _fill(stage: Stage, fans: Sequence[int]) -> None:
@@ -110,7 +106,7 @@ async def posts(stage: Stage, running: Sequence[Contender], sizes: Sequence[int]
         author = await stage.sign_in(f"author{size}")
         last = int((await stage.db.one("ZRANGE", keys.followers(author.member), -1, -1))[0])
         rivals = [name for name in HOMES if name == BOOK or size <= SKIP_LISTS]
-        turns: dict[str, list[Turn]] = {name: [] for name in [*(one.kind.name for one in running), *rivals]}
+        turns: dict[str, list[WriterTurn]] = {name: [] for name in [*(one.kind.name for one in running), *rivals]}
         for _ in range(rounds):
             for perch in contenders.in_turn(running):
                 by_perch = PerchWriter(stage, perch, author, last)
@@ -130,7 +126,7 @@ def _count(size: int) -> int:
     return max(1, min(MOST_POSTS, INSERTS // size))
 
 
-def _rows(turns: dict[str, list[Turn]], size: int) -> list[list[str]]:
+def _rows(turns: dict[str, list[WriterTurn]], size: int) -> list[list[str]]:
     inserts = size * _count(size)
     speeds = {name: [inserts / turn.store_cpu for turn in some] for name, some in turns.items()}
     first = next(iter(speeds.values()))
@@ -147,7 +143,7 @@ def _rows(turns: dict[str, list[Turn]], size: int) -> list[list[str]]:
     ]
 
 
-class Writer(Protocol):
+class PostWriter(Protocol):
     """Who posts: `finish` does the work that is left once a post is answered."""
 
     async def post(self) -> int: ...
@@ -155,7 +151,7 @@ class Writer(Protocol):
     async def has(self, post: int) -> bool: ...
 
 
-async def _turn(stage: Stage, writer: Writer, count: int) -> Turn:
+async def _turn(stage: Stage, writer: PostWriter, count: int) -> WriterTurn:
     """Post so many times, each when the last follower has the one before: followers are reached in order."""
     answered, delivered, before = [], [], await stage.used_cpu()
     for _ in range(count):
@@ -167,13 +163,13 @@ async def _turn(stage: Stage, writer: Writer, count: int) -> Turn:
             while not await writer.has(post):  # noqa: ASYNC110  nothing tells of it
                 await asyncio.sleep(POLL_SECONDS)
         delivered.append((time.perf_counter() - began) * 1000)
-    return Turn(answered, delivered, await stage.used_cpu() - before)
+    return WriterTurn(answered, delivered, await stage.used_cpu() - before)
 
 
 class PerchWriter:
     """An author of Perch."""
 
-    def __init__(self, stage: Stage, perch: Contender, author: Reader, last: int) -> None:
+    def __init__(self, stage: Stage, perch: Contender, author: SignedIn, last: int) -> None:
         self._db, self._perch, self._author = stage.db, perch, author
         self._connection = perch.connect()
         self._ends = [("GETRANGE", keys.newest(last), -stored.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
@@ -193,7 +189,7 @@ class PerchWriter:
 class BookWriter:
     """An author of the book's, whose followers have a kind of home."""
 
-    def __init__(self, stage: Stage, book: redis.Redis, author: Reader, last: int, name: str) -> None:
+    def __init__(self, stage: Stage, book: redis.Redis, author: SignedIn, last: int, name: str) -> None:
         self._db, self._book, self._author, self._last = stage.db, book, author, last
         self._home = HOMES[name]
 
@@ -205,8 +201,3 @@ class BookWriter:
 
     async def has(self, post: int) -> bool:
         return await self._db.one("ZSCORE", self._home(self._last), post) is not None
-
-
-def identity(post: int) -> str:
-    """Return the global id of a status."""
-    return f"status_{post:014x}"

@@ -143,7 +143,7 @@ def test_event_log_ends_growth() -> None:
 
 
 @pytest.mark.parametrize("limit", limits.LIMITS, ids=lambda limit: limit.name)
-def test_limits_bind(limit: limits.Limit) -> None:
+def test_limits_bind(limit: limits.SiteLimit) -> None:
     """Each limit is used more by a larger site, and wholly where it is said to bind."""
     made = plan(1_000_000)
     assert limit.used(plan(4_000_000)) > limit.used(made)
