@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from resolvers.live import announcements
 from resolvers.live.announcements import AnnouncedEvent, Announcement
@@ -123,6 +123,7 @@ class SiteSubscription:
     def __init__(self, context: Context, wanted: Wanted, subscriber: Listener) -> None:
         self.relationships: dict[int, Relationship] = {}
         self._context = context
+        self._viewer = context.viewer
         self._renderer = context.renderer
         # The renderer keeps the selection alive, so no other object can have its id.
         self.selection = id(context.renderer.selection) if context.renderer else 0
@@ -131,25 +132,26 @@ class SiteSubscription:
 
     async def take(self, event: Event) -> Any:
         """Return what the viewer gets of an event: its result, the event if a look of theirs renders it, or None."""
+        context = self._context
         if self._subscriber.has_changed:
             await self._restrict()
-        if self._subscriber.is_past(event):
+        if is_past := self._subscriber.is_past(event):
             # Looked up and rendered for each viewer alone: the shared one may be deleted or private by now.
-            found = await announcements.anew(self._context, event) if self._wanted.has(event) else None
-            return self.alone(found.event) if self._reaches(found) else None
-        found, rendering = await self.prepare(event)
-        if not self._reaches(found):
+            found, rendering = await announcements.anew(context, event) if self._wanted.has(event) else None, None
+        else:
+            found, rendering = await self.prepare(event)
+        if found is None or not found.reaches(self._viewer, self.relationships):
             return None
-        if self._renderer is None or not self._context.is_subscribed:
+        if is_past or self._renderer is None or not context.is_subscribed:
             return self.alone(found.event)
-        if self._context.send_now:
+        if context.send_now:
             self._subscriber.outlet = self
-        if self._shares(rendering):
+        if rendering is not None and rendering.is_for(self.relationships):
             return rendering.result
         # The viewer may have many subscriptions to the same.
-        key = self._context.viewer, event.cursor, self.selection
-        render = partial(self._renderer.for_viewer, self._context, found.event)
-        return await self._context.services.renderings.join(key, render) or found.event
+        key = self._viewer, event.cursor, self.selection
+        render = partial(self._renderer.for_viewer, context, found.event)
+        return await context.services.renderings.join(key, render) or found.event
 
     def alone(self, event: E) -> E:
         """Return an event, which is then rendered for this viewer alone. That also checks the session."""
@@ -168,19 +170,14 @@ class SiteSubscription:
     def send(self, prepared: Prepared) -> bool:
         """Send an event at once, or omit one that the viewer does not get; return False if only the task can."""
         found, rendering = prepared
-        if self._subscriber.has_changed or not self._context.is_subscribed:
+        context, relationships = self._context, self.relationships
+        if self._subscriber.has_changed or not context.is_subscribed:
             return False
-        if not self._reaches(found):
+        if found is None or not found.reaches(self._viewer, relationships):
             return True
-        send_now = self._context.send_now
-        return send_now is not None and self._shares(rendering) and send_now(rendering.result)
-
-    def _reaches(self, found: Announcement | None) -> TypeGuard[Announcement]:
-        return found is not None and found.reaches(self._context.viewer, self.relationships)
-
-    def _shares(self, rendering: Rendering | None) -> TypeGuard[Rendering]:
-        """Return whether a shared rendering is right for the viewer."""
-        return rendering is not None and self.relationships.keys().isdisjoint(rendering.members)
+        if rendering is None or context.send_now is None or not rendering.is_for(relationships):
+            return False
+        return context.send_now(rendering.result)
 
     async def read_relationships(self) -> None:
         """Read all relationships of the viewer."""
@@ -206,8 +203,8 @@ class SiteSubscription:
                 )
 
     async def _read(self, others: Sequence[int] | None) -> dict[int, Relationship]:
-        if self._context.viewer is None:
+        if self._viewer is None:
             return {}
-        found = await blocks.relationships(self._context.db, self._context.viewer, others)
+        found = await blocks.relationships(self._context.db, self._viewer, others)
         # An ended relationship counts as none, so that the viewer shares what is rendered for everybody.
         return {other: relationship for other, relationship in found.items() if relationship != NO_RELATIONSHIP}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,10 @@ class Rendering:
     result: Any
     members: frozenset[int]
     selection: object
+
+    def is_for(self, relationships: Mapping[int, object]) -> bool:
+        """Return whether a viewer with these relationships may get it."""
+        return relationships.keys().isdisjoint(self.members)
 
 
 class Renderer(Protocol):

@@ -20,6 +20,7 @@ from serving.streaming.room import Room
 from serving.streaming.websocket_messages import MalformedMessage, read
 
 MESSAGES_WAITING = 16  # Queued messages of one socket whose client reads slowly.
+TAIL = b"}"  # The end of a message whose last member is its payload.
 
 _REASON_BYTES = 123  # A control frame carries 125 bytes, and the code takes two (RFC 6455 §5.5).
 _WRITTEN_AT_ONCE = 8_192  # Bytes: at most half of what a transport takes before its writers must wait.
@@ -113,16 +114,16 @@ class Channel:
         else:
             await self._outgoing.put(message)
 
-    def send_now(self, message: bytes) -> bool:
-        """Send a message of JSON at once; return False, and send nothing, if it would have to wait."""
-        size, transport = len(message), self._request.transport
+    def send_now(self, head: bytes, payload: bytes) -> bool:
+        """Send a message at once: a head and the payload at its end; return False if it would have to wait."""
+        size, transport = len(head) + len(payload) + len(TAIL), self._request.transport
         if self._socket.closed or transport is None or transport.is_closing():
             return False
         if size >= _WRITTEN_AT_ONCE or not self.room.is_open:
             return False
         self.room.sent(size)
         # aiohttp would frame the message as well, but in two coroutines.
-        transport.write(_frame_header(size) + message)
+        transport.write(b"".join((_frame_header(size), head, payload, TAIL)))
         return True
 
     def _is_held_up(self) -> bool:

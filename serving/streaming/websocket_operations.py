@@ -14,9 +14,7 @@ from schema.execution.parameters import Parameters, document_id
 from schema.execution.results import JsonResult, to_json
 from serving.observing import Observed
 from serving.streaming.room import RenderingTurn
-from serving.streaming.websocket import Channel
-
-_TAIL = b"}"  # The end of a message whose last member is its payload.
+from serving.streaming.websocket import TAIL, Channel
 
 
 class SocketOperation:
@@ -45,11 +43,11 @@ class SocketOperation:
         if self.observed and execution_result.errors:
             self.observed.fail(execution_result.errors[0])
         if not self._is_completed:
-            await self._channel.send(self._message(to_json(execution_result)))
+            await self._channel.send(b"".join((self._head, to_json(execution_result), TAIL)))
 
     def send_now(self, result: JsonResult) -> bool:
         """Send a shared result at once; return False, and send nothing, if it would have to wait."""
-        return not self._is_completed and self._channel.send_now(self._message(result.json))
+        return not self._is_completed and self._channel.send_now(self._head, result.json)
 
     async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
         """Send request errors, which end the operation."""
@@ -67,6 +65,3 @@ class SocketOperation:
         self._is_completed = True
         self._forget(self)
         await self._channel.send(encode(message))
-
-    def _message(self, payload: bytes) -> bytes:
-        return b"".join((self._head, payload, _TAIL))
