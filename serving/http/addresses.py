@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
+from aiohttp import web
+
+FORWARDED_FOR = "X-Forwarded-For"
+
 PREFIX_BITS = 64  # of an IPv6 prefix: one customer's network, in which they can use any address (RFC 6177)
 ADDRESSES_KEPT = 10_000  # cached results, both of parsed addresses and of clients
 
@@ -26,6 +30,10 @@ class Proxies:
         far as trusted proxies wrote it, is reliable. The rest is the client's own claim.
         """
         return self._known(peer, tuple(forwarded))
+
+    def of_request(self, request: web.BaseRequest) -> str:
+        """Return the address that the client of a request is counted by."""
+        return self.client(request.remote, request.headers.getall(FORWARDED_FOR, []))
 
     def share(self, peer: str | None) -> str | None:
         """Return the address that a connection is counted by; None for a trusted proxy and a Unix socket."""

@@ -70,14 +70,14 @@ def create_app(
     proxies = Proxies(settings.trusted_proxies)
     recorder = watching(app[RECORDER], settings, schema.explain, proxies.is_proxy, take_span)
     origins = Origins(settings.cors_origins)
-    view = GraphQLEndpoint(schema, services, new_context, app[CONNECTIONS], recorder, origins)
+    view = GraphQLEndpoint(schema, services, new_context, app[CONNECTIONS], recorder, origins, proxies)
     app.router.add_route("*", PATH, view.__call__)
-    app.router.add_get(EXPORTS + "{token}", Exports(services, settings.trusted_proxies).__call__, allow_head=False)
+    app.router.add_get(EXPORTS + "{token}", Exports(services, proxies).__call__, allow_head=False)
     app.router.add_get(MEDIA, MediaHandler(services).__call__)
-    Uploads(services, settings.trusted_proxies).add_routes(app)
+    Uploads(services, proxies).add_routes(app)
     HealthChecks(services, app[STOPPING]).add_routes(app)
     graphiql.add_routes(app)
-    MailLinkPages(schema, services, new_context).add_routes(app)
+    MailLinkPages(schema, services, new_context, proxies).add_routes(app)
     if web_client.is_built(web_client.DIST):
         web_client.add_routes(app, web_client.DIST, settings.media_url)
     else:

@@ -18,21 +18,19 @@ from serving.http.headers import REQUEST_ID
 from serving.http.requests import UnknownPath
 from store.client.database import MemberGone
 
-_FORWARDED_FOR = "X-Forwarded-For"
-
 log = structlog.get_logger(__name__)
 
 
 class Exports:
     """The handler of links to exports."""
 
-    def __init__(self, services: object, trusted_proxies: tuple[str, ...]) -> None:
+    def __init__(self, services: object, proxies: Proxies) -> None:
         self._services = cast("Services", services)  # tests of other paths have no database
-        self._proxies = Proxies(trusted_proxies)
+        self._proxies = proxies
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Send an archive. After an interruption its link still works; it is used up when the whole file was sent."""
-        address = self._proxies.client(request.remote, request.headers.getall(_FORWARDED_FOR, []))
+        address = self._proxies.of_request(request)
         token, request_id = request.match_info["token"], request[REQUEST_ID]
         sending = await exports.opened(self._services, token, address=address, request_id=request_id)
         if sending is None:

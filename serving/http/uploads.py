@@ -31,7 +31,6 @@ METHODS = "PUT, OPTIONS"
 AT_ONCE = 2  # requests that may bring the bytes of one upload at the same time
 PIECE_BYTES = 64 << 10  # written to the temporary file at a time
 
-_FORWARDED_FOR = "X-Forwarded-For"
 _NUMBER = re.compile(r"[0-9]{1,16}", re.ASCII)
 _OUT_OF_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -41,9 +40,9 @@ log = structlog.get_logger(__name__)
 class Uploads:
     """The handler of links to uploads."""
 
-    def __init__(self, services: object, trusted_proxies: tuple[str, ...]) -> None:
+    def __init__(self, services: object, proxies: Proxies) -> None:
         self._services = cast("Services", services)  # tests of other paths have no database
-        self._proxies = Proxies(trusted_proxies)
+        self._proxies = proxies
         self._receiving: dict[int, int] = {}  # uploads whose bytes are being received here, and how often
 
     def add_routes(self, app: web.Application) -> None:
@@ -57,7 +56,7 @@ class Uploads:
 
     async def __call__(self, request: web.Request) -> web.Response:
         """Receive the bytes of an upload. Repeating a PUT that was answered changes nothing."""
-        address = self._proxies.client(request.remote, request.headers.getall(_FORWARDED_FOR, []))
+        address = self._proxies.of_request(request)
         upload = await self._open(request, address)
         if upload.state is not UploadState.WAITING:
             return web.Response(status=204)

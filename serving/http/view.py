@@ -32,8 +32,6 @@ from serving.streaming.websocket import Channel, Close
 from serving.streaming.websocket_session import SocketSession
 from store.secret import Secret
 
-FORWARDED_FOR = "X-Forwarded-For"
-
 _ALLOWED = {
     hdrs.METH_GET: {OperationType.QUERY},
     hdrs.METH_POST: {OperationType.QUERY, OperationType.MUTATION},
@@ -54,6 +52,7 @@ class GraphQLEndpoint:
         connections: Connections,
         recorder: Recorder,
         origins: Origins,
+        proxies: Proxies,
     ) -> None:
         self.schema = schema
         self._services = services
@@ -61,7 +60,7 @@ class GraphQLEndpoint:
         self._connections = connections
         self._recorder = recorder
         self._origins = origins
-        self._proxies = Proxies(services.settings.trusted_proxies)
+        self._proxies = proxies
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Answer a request to the endpoint; raises RequestError where no media type has been chosen yet."""
@@ -177,14 +176,11 @@ class GraphQLEndpoint:
 
     def _peer(self, request: web.Request) -> Peer:
         return Peer(
-            self._address(request),
+            self._proxies.of_request(request),
             requests.user_agent(request),
             request[REQUEST_ID],
             None if (value := request.headers.get(hdrs.AUTHORIZATION)) is None else Secret(value),
         )
-
-    def _address(self, request: web.Request) -> str:
-        return self._proxies.client(request.remote, request.headers.getall(FORWARDED_FOR, []))
 
 
 def _names_nothing(request: web.Request) -> bool:

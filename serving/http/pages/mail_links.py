@@ -30,7 +30,6 @@ RESETTING = """mutation ResetPassword($input: ResetPasswordInput!) {
 }"""
 
 _FORM = "application/x-www-form-urlencoded"
-_FORWARDED_FOR = "X-Forwarded-For"
 _REFUSED = 422
 _TROUBLE = "This did not work just now. Please try again in a while."
 _NEW_PASSWORD = entry("password", "New password", "password", "new-password")
@@ -41,11 +40,11 @@ _ADDRESS = entry("email", "Your e-mail address", "email", "email")
 class MailLinkPages:
     """The pages that the links in mails open."""
 
-    def __init__(self, schema: Schema, services: Services, new_context: NewContext) -> None:
+    def __init__(self, schema: Schema, services: Services, new_context: NewContext, proxies: Proxies) -> None:
         self._schema = schema
         self._services = services
         self._new_context = new_context
-        self._proxies = Proxies(services.settings.trusted_proxies)
+        self._proxies = proxies
 
     def add_routes(self, app: web.Application) -> None:
         """Add the pages to an application."""
@@ -109,7 +108,7 @@ class MailLinkPages:
         context = self._new_context(
             self._services,
             None,
-            address=self._proxies.client(request.remote, request.headers.getall(_FORWARDED_FOR, [])),
+            address=self._proxies.of_request(request),
             user_agent=requests.user_agent(request),
             request_id=request[REQUEST_ID],
         )
