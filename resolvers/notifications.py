@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from resolvers.live.cursors import StreamGap, read_position
+from resolvers.live.cursors import StreamEvent, StreamGap, read_position
 from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import ViewerPayload
@@ -100,22 +100,18 @@ async def group(context: Context, notification: Notification) -> Group | None:
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationReceived:
+class NotificationReceived(StreamEvent):
     """Event of a new notification. `context` is the context in which its visibility was decided."""
 
-    cursor: str
-    at: datetime
     notification: Notification
     unread_count: int
     context: Context = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationWithdrawn:
+class NotificationWithdrawn(StreamEvent):
     """Event of a notification that was withdrawn."""
 
-    cursor: str
-    at: datetime
     notification_id: str
     unread_count: int
     context: Context = field(repr=False)

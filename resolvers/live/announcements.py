@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import cast
 
-from resolvers.live.cursors import event_cursor
+from resolvers.live.cursors import StreamEvent, event_cursor
 from resolvers.operation.context import Context
 from resolvers.process.stream_filters import KINDS, StreamEventKind
 from resolvers.reading import global_ids, hydrate
@@ -18,11 +17,9 @@ from store.records.posts import Post, Repost
 
 
 @dataclass(frozen=True, slots=True)
-class PostCreated:
+class PostCreated(StreamEvent):
     """A public post was published, or is shown again."""
 
-    cursor: str
-    at: datetime
     post: Post
 
     async def is_delivered(self, context: Context) -> bool:
@@ -32,21 +29,17 @@ class PostCreated:
 
 
 @dataclass(frozen=True, slots=True)
-class PostDeleted:
+class PostDeleted(StreamEvent):
     """A public post was deleted or hidden."""
 
-    cursor: str
-    at: datetime
     post_id: str
     author_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class UserFollowed:
+class UserFollowed(StreamEvent):
     """A member followed another, and both accounts are public."""
 
-    cursor: str
-    at: datetime
     follower: User
     followed: User
 
@@ -56,11 +49,9 @@ class UserFollowed:
 
 
 @dataclass(frozen=True, slots=True)
-class UserUnfollowed:
+class UserUnfollowed(StreamEvent):
     """A member unfollowed another, and both accounts are public."""
 
-    cursor: str
-    at: datetime
     follower: User
     unfollowed: User
 

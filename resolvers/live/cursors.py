@@ -17,11 +17,16 @@ _ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
 
 
 @dataclass(frozen=True, slots=True)
-class StreamGap:
-    """Events were lost. The subscriber refetches, and the stream continues at this cursor."""
+class StreamEvent:
+    """An event of a subscription, which can be continued after its cursor."""
 
     cursor: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StreamGap(StreamEvent):
+    """Events were lost. The subscriber refetches, and the stream continues at this cursor."""
 
 
 def event_cursor(entry: str) -> str:

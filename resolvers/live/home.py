@@ -18,10 +18,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from resolvers.homes import build
-from resolvers.live.cursors import StreamGap, begin, event_cursor, gap_at
+from resolvers.live.cursors import StreamEvent, StreamGap, begin, event_cursor, gap_at
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
@@ -45,21 +44,17 @@ Affected = dict[int, tuple[Source, ...]]  # Posts, each with reposts that the lo
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineEntryPut:
+class TimelineEntryPut(StreamEvent):
     """A post was added to the home timeline, or changed there. `context` is the context in which that was decided."""
 
-    cursor: str
-    at: datetime
     edge: TimelineEdge
     context: Context = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineEntryRemoved:
+class TimelineEntryRemoved(StreamEvent):
     """A post was removed from the home timeline."""
 
-    cursor: str
-    at: datetime
     node_id: str
     context: Context = field(repr=False)
 

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from resolvers.live.cursors import StreamGap, read_position
+from resolvers.live.cursors import StreamEvent, StreamGap, read_position
 from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids, messaging, paging
@@ -24,31 +24,25 @@ RENEWALS = 3  # how often a subscription reads the log at least, so that it is k
 
 
 @dataclass(frozen=True, slots=True)
-class MessageReceived:
+class MessageReceived(StreamEvent):
     """Event of a new message. `context` is the context in which its visibility was decided."""
 
-    cursor: str
-    at: datetime
     message: Message
     context: Context = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class MessageDeleted:
+class MessageDeleted(StreamEvent):
     """Event of a message that was deleted."""
 
-    cursor: str
-    at: datetime
     message_id: str
     conversation_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationRead:
+class ConversationRead(StreamEvent):
     """Event of a conversation that the viewer has read further, on any of their devices."""
 
-    cursor: str
-    at: datetime
     conversation: Conversation
     context: Context = field(repr=False)
 
