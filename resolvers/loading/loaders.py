@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from resolvers.loading import conversations as conversation_loaders
 from resolvers.loading.batcher import Batcher
@@ -39,7 +40,19 @@ from store.records.lists import Entry, Source
 from store.records.members import NO_RELATIONSHIP, Relationship, User
 from store.records.posts import Comment, Post, read_post
 
-Value = TypeVar("Value")
+AnyLoader = TypeVar("AnyLoader", bound=DataLoader[Any])
+
+
+class _marked(Generic[AnyLoader]):  # noqa: N801  used as a decorator
+    """Declares a data loader, which is made when it is first used, and is then an attribute listed in `marked`."""
+
+    def __init__(self, make: Callable[[DataLoaders], AnyLoader]) -> None:
+        self._make = make
+
+    def __get__(self, loaders: DataLoaders, _: type[DataLoaders]) -> AnyLoader:
+        made = vars(loaders)[self._make.__name__] = self._make(loaders)
+        loaders.marked.append(made)
+        return made
 
 
 class DataLoaders:
@@ -53,7 +66,7 @@ class DataLoaders:
         self._cached = cached_kinds
         self._viewer = viewer
         self._me = viewer or 0
-        self._others: list[DataLoader[Any]] = []  # Data loaders that are no attributes.
+        self.marked: list[DataLoader[Any]] = []  # those whose values an answer may depend on
         self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
         self.granted: set[int] = set()  # members whom a moderator sees in this operation, even if blocked by them
         self.open_groups: dict[int, bool] = {}  # group → whether the viewer sees what is in it, as the rules decided
@@ -63,71 +76,71 @@ class DataLoaders:
         """All members loaded so far."""
         return {member: user for member, user in self.user.found.items() if not isinstance(user, Exception)}
 
-    @cached_property
+    @_marked
     def user(self) -> DataLoader[User | None]:
         return records(self._batcher, accounts.user_command, User.read, self._cached.users)
 
-    @cached_property
+    @_marked
     def post(self) -> DataLoader[Post | None]:
         return records(self._batcher, posts.post_command, read_post, self._cached.posts)
 
-    @cached_property
+    @_marked
     def comment(self) -> DataLoader[Comment | None]:
         return records(self._batcher, likes_and_comments.comment_command, Comment.read, self._cached.comments)
 
-    @cached_property
+    @_marked
     def group(self) -> DataLoader[Group | None]:
         return records(self._batcher, groups.group_command, Group.read, self._cached.groups)
 
-    @cached_property
+    @_marked
     def is_in_group(self) -> DataLoader[bool]:
         me = self._me
         return DataLoader(self._batcher, lambda ids: [groups.joined_command(g, me) for g in ids], each_is_there)
 
-    @cached_property
+    @_marked
     def is_banned(self) -> DataLoader[bool]:
         """Whether groups ban the viewer."""
         me = self._me
         return DataLoader(self._batcher, lambda ids: [groups.ban_command(g, me) for g in ids], each_is_there)
 
-    @cached_property
+    @_marked
     def has_bans(self) -> DataLoader[bool]:
         """Whether groups ban anybody."""
         return DataLoader(
             self._batcher, lambda ids: list(map(groups.has_bans_command, ids)), lambda _, replies: sound(replies)
         )
 
-    @cached_property
+    @_marked
     def has_asked_group(self) -> DataLoader[bool]:
         me = self._me
         return DataLoader(self._batcher, lambda ids: [groups.requested_command(g, me) for g in ids], each_is_there)
 
-    @cached_property
+    @_marked
     def group_role(self) -> DataLoader[GroupRole]:
         """The viewer's role in groups that they are in."""
         return conversation_loaders.roles(self._batcher, self._me)
 
-    @cached_property
+    @_marked
     def group_size(self) -> DataLoader[int]:
         return conversation_loaders.sizes(self._batcher)
 
-    @cached_property
+    @_marked
     def promotion(self) -> DataLoader[Promotion | None]:
         return records(self._batcher, promotions.promotion_command, Promotion.read)
 
-    @cached_property
+    @_marked
     def conversation(self) -> DataLoader[Conversation | None]:
         return records(self._batcher, messages.conversation_command, Conversation.read)
 
-    @cached_property
+    @_marked
     def message(self) -> DataLoader[Message | None]:
         return records(self._batcher, messages.message_command, Message.read, self._cached.messages)
 
-    @cached_property
+    @_marked
     def read_mark(self) -> DataLoader[int]:
         return conversation_loaders.read_marks(self._batcher, self._me)
 
-    @cached_property
+    @_marked
     def summary(self) -> DataLoader[Summary]:
         return conversation_loaders.summaries(
             self._batcher,
@@ -138,11 +151,11 @@ class DataLoaders:
             lambda: self._batcher.is_suspended,
         )
 
-    @cached_property
+    @_marked
     def credentials(self) -> DataLoader[Credentials | None]:
         return records(self._batcher, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
 
-    @cached_property
+    @_marked
     def has_liked(self) -> DataLoader[bool]:
         me = self._me
         return DataLoader(
@@ -152,29 +165,29 @@ class DataLoaders:
             self._cached.likes.of(me),
         )
 
-    @cached_property
+    @_marked
     def has_reposted(self) -> DataLoader[bool]:
         return flags(self._batcher, posts.reposted_command, self._me, self._cached.reposted)
 
-    @cached_property
+    @_marked
     def has_favourited(self) -> DataLoader[bool]:
         return flags(self._batcher, favourites.favourited_command, self._me, self._cached.favourites)
 
-    @cached_property
+    @_marked
     def has_requested(self) -> DataLoader[bool]:
         return flags(self._batcher, follows.requested_command, self._me)
 
-    @cached_property
+    @_marked
     def followed_by(self) -> DataLoader[bool]:
         return flags(self._batcher, follows.followed_by_command, self._me)
 
-    @cached_property
+    @_marked
     def relationship(self) -> DataLoader[Relationship]:
         if self._viewer is None:
             return DataLoader(self._batcher, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
         return Relationships(self._batcher, self._viewer, self._cached.relationships.of(self._viewer))
 
-    @cached_property
+    @_marked
     def login(self) -> DataLoader[int | None]:
         return DataLoader(
             self._batcher,
@@ -183,7 +196,7 @@ class DataLoaders:
             self._cached.logins,
         )
 
-    @cached_property
+    @_marked
     def home(self) -> DataLoader[StoredHome]:
         """The viewer's stored home, by the number of newest entries to read."""
         me = self._me
@@ -201,7 +214,10 @@ class DataLoaders:
 
     @cached_property
     def read_on(self) -> DataLoader[int | None]:
-        """The day on which members last read their homes; members of the viewer's partition only."""
+        """The day on which members last read their homes; members of the viewer's partition only.
+
+        No answer depends on it: it stays today until the day ends, but its key changes with each other member.
+        """
         p = partition(self._me)
         return DataLoader(
             self._batcher,
@@ -210,16 +226,16 @@ class DataLoaders:
             self._cached.days.of(str(p)),
         )
 
-    @cached_property
+    @_marked
     def big_version(self) -> DataLoader[str]:
         return the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._cached.big_version)
 
-    @cached_property
+    @_marked
     def promoted_until(self) -> DataLoader[int]:
         """The end of the last running promotion, in ms since 1970; 0 if none runs."""
         return the_one(self._batcher, promotions.LAST, promotions.read_last, self._cached.promoted_until)
 
-    @cached_property
+    @_marked
     def big_followed(self) -> DataLoader[tuple[int, ...]]:
         """The big authors that the viewer follows, by the tuple of all big authors."""
         me = self._me
@@ -241,7 +257,7 @@ class DataLoaders:
             lambda _, replies: [timelines.read_profile_entries(reply) for reply in sound(replies)],
             self._cached.profiles.of(member),
         )
-        self._others.append(made)
+        self.marked.append(made)
         return made
 
     def first_reposts(self, below: int | None) -> DataLoader[tuple[Source, ...]]:
@@ -252,10 +268,10 @@ class DataLoaders:
             lambda _, replies: list(map(posts.read_reposts, sound(replies))),
             self._cached.reposts.of(below),
         )
-        self._others.append(made)
+        self.marked.append(made)
         return made
 
-    @cached_property
+    @_marked
     def place(self) -> DataLoader[int | None]:
         me = self._me
         return DataLoader(
@@ -264,11 +280,11 @@ class DataLoaders:
             lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
         )
 
-    @cached_property
+    @_marked
     def sources(self) -> DataLoader[tuple[Source, ...]]:
         return Sources(self._batcher, self._me, self._cached.sources.of(self._me))
 
-    @cached_property
+    @_marked
     def notification(self) -> DataLoader[Notification | None]:
         me = self._me
         return DataLoader(
@@ -277,7 +293,7 @@ class DataLoaders:
             lambda _, replies: [next(iter(read_notifications(reply)), None) for reply in replies],
         )
 
-    @cached_property
+    @_marked
     def read_until(self) -> DataLoader[int]:
         return DataLoader(
             self._batcher,
@@ -288,16 +304,14 @@ class DataLoaders:
     def marks(self) -> list[Mark] | None:
         """Return marks that are all true until a value loaded so far has changed; None if one is not cached now.
 
-        The day on which the viewer last read their home is left out. It stays today until the day ends, but its key
-        changes with each other member of the partition.
+        The loader `read_on` is not `marked`.
         """
         found: list[Mark] = []
-        for name, loader in (*vars(self).items(), *(("", other) for other in self._others)):
-            if isinstance(loader, DataLoader) and name != "read_on":
-                marks = loader.marks()
-                if marks is None:
-                    return None
-                found += marks
+        for loader in self.marked:
+            marks = loader.marks()
+            if marks is None:
+                return None
+            found += marks
         return found
 
     async def all(self, *wanted: Lookup) -> None:
