@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
@@ -66,7 +66,6 @@ class Database:
         self.counts = LocalCounts()
         self.media = Media(settings)
         self.take_span: Take | None = None  # records the spans of jobs that belong to a trace
-        self.unmerged: Mapping[int, str] = {}  # What deliveries have seen of `unmerged`, by partition. It is replaced.
         self.channel_prefix = f"perch:{self.servers.number}:"
 
     async def read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -23,6 +24,9 @@ APPENDED = 500  # Homes to which one script appends a newest post. It blocks the
 # Entries that wait to be added to the list. More make each delivery longer; fewer move entries to the list more often.
 WAITING = 8
 CHANGED = 100  # Homes that one script changes in any other way. It blocks the server for 2 to 5 ms.
+
+# What deliveries have seen of `unmerged`, by partition. Each mapping is replaced, never changed.
+_UNMERGED: WeakKeyDictionary[Database, Mapping[int, str]] = WeakKeyDictionary()
 
 
 class Delivery(Struct, frozen=True):
@@ -65,7 +69,7 @@ def begin(db: Database, delivery: Delivery, after: int, count: int) -> Batch:
     d, followers = delivery, keys.followers(delivery.deliverer)
     if db.is_cluster:
         read = ("ZRANGE", followers, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
-        return Batch(d, read, db.unmerged)
+        return Batch(d, read, _UNMERGED.get(db, {}))
     return Batch(d, script("deliver", followers=followers, **_added(db, d), after=after, limit=count), {})
 
 
@@ -91,7 +95,7 @@ async def finish(db: Database, batch: Batch, reply: Sequence[Any]) -> tuple[int,
         if changed:
             # A new dictionary: batches under way still have what was known before their followers were read.
             tokens = zip(changed[::2], changed[1::2], strict=True)
-            db.unmerged = {**db.unmerged, **{int(tag[1:-1]): token for tag, token in tokens}}
+            _UNMERGED[db] = {**_UNMERGED.get(db, {}), **{int(tag[1:-1]): token for tag, token in tokens}}
         return left
 
     members = reply[::2]
