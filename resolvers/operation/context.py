@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from msgspec import Struct
+
 from resolvers.loading import viewer_home
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.loaders import DataLoaders
@@ -29,6 +31,14 @@ from store.timelines import Slice
 _NO_WAITING = contextlib.nullcontext()
 
 
+class ReadAhead(Struct, frozen=True):
+    """What an operation's first round trip reads of the viewer's writes, ahead of one with a text."""
+
+    text: str
+    digest: str  # of the text, "" where it may be repeated
+    replies: asyncio.Future[list[Any]]
+
+
 class Context:
     """State of one operation, or of one event of a subscription: the viewer, and what has been read for them."""
 
@@ -40,7 +50,7 @@ class Context:
     fields: frozenset[str] | None = None  # names of all fields in the document, if known
     is_momentary = False  # whether the answer depends on the current moment
     _recalled: Hashable = None  # key of the operation's answer
-    written: tuple[str, str, asyncio.Future[list[Any]]] | None = None  # what `write_limits` reads ahead of a write
+    read_ahead: ReadAhead | None = None  # set by `write_limits`
 
     def __init__(
         self,

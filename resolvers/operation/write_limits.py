@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from resolvers.operation.context import Context
+from resolvers.operation.context import Context, ReadAhead
 from resolvers.process.errors import Refused, UserError, UserErrorCode
 from resolvers.rules.repetition import fingerprint
 from store.client.metering import METER
@@ -30,10 +30,11 @@ def read_ahead(context: Context, text: str | None) -> None:
 
     Later mutations of the same document read nothing: they only count, and are taken back beyond a limit.
     """
-    if context.written or context.viewer is None or not context.settings.rate_limit:
+    if context.read_ahead or context.viewer is None or not context.settings.rate_limit:
         return
     digest = fingerprint(text) if text and len(text) <= TEXT_MOST else ""
-    context.written = text or "", digest, context.batcher.ask(writes.made_commands(context.viewer, digest))
+    replies = context.batcher.ask(writes.made_commands(context.viewer, digest))
+    context.read_ahead = ReadAhead(text or "", digest, replies)
 
 
 async def limit(context: Context, kind: Kind, text: str = "", target: object = "") -> Limit | None:
@@ -44,23 +45,23 @@ async def limit(context: Context, kind: Kind, text: str = "", target: object = "
     if not context.settings.rate_limit:
         return None
     assert context.viewer is not None
-    ahead = context.written
+    ahead = context.read_ahead
     digest = ""
     if text and target:
-        digest = ahead[1] if ahead and ahead[0] == text else fingerprint(text)
+        digest = ahead.digest if ahead and ahead.text == text else fingerprint(text)
     found = writes.limit_of(context.settings, context.viewer, kind, digest, str(target))
     if ahead is None or kind not in writes.AHEAD:
         return found
-    made = await _made(*ahead[1:])
+    made = await _made(ahead)
     return replace(found, exceeded=made.exceeds(found))
 
 
-async def _made(text: str, asked: asyncio.Future[list[Any]]) -> Made:
-    replies = await asked
+async def _made(ahead: ReadAhead) -> Made:
+    replies = await ahead.replies
     for reply in replies:
         if isinstance(reply, Exception):
             raise reply
-    return writes.read_made(text, replies)
+    return writes.read_made(ahead.digest, replies)
 
 
 def uncount(context: Context, limit: Limit | None) -> asyncio.Future[list[Any]] | None:
