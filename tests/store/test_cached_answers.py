@@ -193,18 +193,18 @@ async def test_a_lost_connection(services: Services, alice: Member, bob: Member,
 
 def test_bounds() -> None:
     """Answers take no more memory than allowed, the least recently used goes first, and a dropped value frees them."""
-    mark = [True]
+    mark = Mark((True,))
     size = Answer(b"x" * 1_000, [mark], 0).weight
     answers = Answers(3 * size)
     for key in range(3):
-        answers.keep(key, Answer(b"x" * 1_000, [mark] if key else [[True]], 0))
+        answers.keep(key, Answer(b"x" * 1_000, [mark] if key else [Mark((True,))], 0))
     assert answers.find(0)
     answers.keep(3, Answer(b"x" * 1_000, [mark], 0))
     assert [answers.find(key) is not None for key in range(4)] == [True, False, True, True]
     assert answers.size == 3 * size
     assert answers.use(2, 1) is None
     assert answers.use(2, 0) == b"x" * 1_000
-    mark.clear()
+    mark.outdate()
     assert [answers.find(key) is not None for key in range(4)] == [True, False, False, False]
     answers.keep(0, Answer(b"x" * 9_000, [], 0))
     assert (len(answers), answers.size) == (1, size)

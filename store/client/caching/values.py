@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
 from operator import is_
-from sys import getrefcount
 from typing import Any, Protocol, TypeAlias
+from weakref import ref
 
 from store.client.connection import Commands
 from store.client.metering import METER
@@ -19,10 +19,22 @@ OWNERS_KEPT = 1_000  # Members whose relations are cached, in each cache of rela
 
 Owner: TypeAlias = int | str  # The owner of a key is the id that ends it, or else the text in the braces that end it.
 Changed: TypeAlias = set[tuple[str, Owner]]  # Kind and owner of each changed key.
-Mark: TypeAlias = list[bool]  # True until a value has changed, which empties it.
 
-_UNHELD = 2  # references to a mark that nobody holds, while they are counted: its cache's and the call's
+_TRUE = (True,)  # what a mark has until it is outdated
 _ABSENT = object()  # in place of a value that is not cached
+
+
+class Mark(list[bool]):
+    """Whether a value is still the one that was read. True until it has changed.
+
+    It is a list because an answer asks for hundreds of marks. The truth of a list costs no call in Python.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def outdate(self) -> None:
+        """Make the mark false."""
+        self.clear()
 
 
 class CachedValues(Protocol):
@@ -72,26 +84,33 @@ class Marks:
     def __len__(self) -> int:
         return len(self._marks)
 
-    def of(self, owners: Iterable[Owner]) -> list[Mark]:
+    def of(self, owners: Collection[Owner]) -> list[Mark]:
         """Return the marks of some owners, whose values have to be cached."""
         known = self._marks
         marks: list[Any] = list(map(known.get, owners))
         if None in marks:
-            marks = [known.setdefault(owner, [True]) for owner in owners]
+            for place, owner in enumerate(owners):
+                if marks[place] is None:
+                    marks[place] = known[owner] = Mark(_TRUE)
             if len(known) > self._most:
-                self._marks = {owner: known[owner] for owner in known if getrefcount(known[owner]) > _UNHELD}
-                self._most = max(MARKS_KEPT, 2 * len(self._marks))
+                self._remove_unheld()
         return marks
+
+    def _remove_unheld(self) -> None:
+        seen = {owner: ref(mark) for owner, mark in self._marks.items()}
+        self._marks.clear()  # Marks that nobody else holds end here.
+        self._marks = {owner: mark for owner, found in seen.items() if (mark := found()) is not None}
+        self._most = max(MARKS_KEPT, 2 * len(self._marks))
 
     def drop(self, owner: Owner) -> None:
         """Make the mark of an owner false, because the owner's key has changed."""
         if mark := self._marks.pop(owner, None):
-            mark.clear()
+            mark.outdate()
 
     def clear(self) -> None:
         """Make all marks false."""
         for mark in self._marks.values():
-            mark.clear()
+            mark.outdate()
         self._marks.clear()
 
 
