@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Perch's command line. Subcommands that need the schema import it: that takes longer than most others run."""
+"""Perch's command line. Commands that need the schema import it: that takes longer than most others run."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Close(Enum):
         "Too many frames",
         "send at most `SOCKET_FRAMES_PER_SECOND`, pings and fragments included",
     )
-    MALFORMED = (4400, "MalformedMessage message", "correct the client")
+    MALFORMED = (4400, "Malformed message", "correct the client")
     NOT_ACKNOWLEDGED = (4401, "Unauthorized: connection_init comes first", "correct the client")
     FORBIDDEN = (
         4403,
