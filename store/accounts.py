@@ -110,7 +110,7 @@ async def update(
     return refused(reply) or (_read_update(*reply) if reply else None)
 
 
-def _read_update(kind: str, job: str, body: str) -> Job:
+def _read_update(job: str, body: str, kind: str) -> Job:
     return read_job(Naming, job, body) if kind == Naming.kind else read_job(ObjectRemoval, job, body)
 
 

@@ -92,7 +92,7 @@ async def reserve(
         image_prefix=image_prefix(p),
         images=write_wanted(wanted),
     )
-    return refused(reply) or Reservation(read_job(PictureReservation, *reply), reply[2])
+    return refused(reply) or Reservation(read_job(PictureReservation, reply[0], reply[1]), reply[2])
 
 
 async def settle(db: Database, conversation: int, reservation: int) -> int | None:

@@ -7,7 +7,7 @@
 -- `changes` are pairs of a field and its new text.
 -- The first `profile_count` pairs are of the profile, the others of the credentials.
 -- `pictures` has avatar and header, as far as they change. Each is the `wanted` of `first_obstacle`, empty to remove it.
--- Returns {the job's kind, id and body}, {} without one, or the refusal of a picture, with its field in place of its place.
+-- Returns {the job's id, body and kind}, {} without one, or the refusal of a picture, with its field in place of its place.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
@@ -54,9 +54,9 @@ if not new and #dropped == 0 then
 end
 local id, objects = mint(minted, partition), #dropped > 0 and table.concat(dropped, ' ') or nil
 if not new then
-  return {'remove_objects', str(id), commit(jobs, id, 'remove_objects', {objects = objects})}
+  return {str(id), commit(jobs, id, 'remove_objects', {objects = objects}), 'remove_objects'}
 end
-return {'names', str(id), commit(jobs, id, 'names', {
+return {str(id), commit(jobs, id, 'names', {
   member = member, login = new.login, email = new.email, name = new.name, old_login = old_login, old_email = old_email,
   was_verified = was_verified, objects = objects,
-})}
+}), 'names'}
