@@ -30,7 +30,7 @@ class Words(tuple[str, ...]):
 
 
 class Body(Struct, frozen=True, kw_only=True):
-    """What the steps of a job need. Each subclass with a kind is listed in `KINDS`."""
+    """The fields that the steps of a job need. Each subclass with a kind is listed in `KINDS`."""
 
     kind: ClassVar[str]
     act: Mapping[str, str] | None = None  # a moderator's, as `Act.fields` has it; it is logged before the job's steps
@@ -118,7 +118,7 @@ class AuthorDemotion(Body, frozen=True, kw_only=True):
 
 
 class PostBody(Body, frozen=True, kw_only=True):
-    """What the jobs of a post have in common."""
+    """The fields that all jobs of a post have."""
 
     author: int
     text: str = ""
