@@ -24,30 +24,15 @@ from store.records.jobs import (
     read_job,
 )
 from store.records.lists import Source, read_pairs
-from store.records.posts import Location, Post, read_post, write_hashtags
+from store.records.posts import LOGGED, Content, Post, read_post, write_content
 from store.refusals import PartRefused, Refusal, refused
 from store.scripts.mailboxes import mailboxes
 
-_OPTIONAL = ("original", "original_author", "reply_to", "reply_to_author", "root", "group", "original_group")
-
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A post to be created. A plain repost has an original and no text."""
+class Draft(Content):
+    """A post to be created."""
 
-    author: int
-    text: str
-    mentions: tuple[int, ...] = ()
-    hashtags: tuple[str, ...] = ()
-    original: int | None = None
-    original_author: int | None = None
-    of_quote: bool = False  # whether the original is a quote; its global id says so even when the original is gone
-    reply_to: int | None = None
-    reply_to_author: int | None = None
-    root: int | None = None  # the post that began the conversation; set where the post answers one
-    location: Location | None = None
-    group: int | None = None  # the group that it is posted in
-    original_group: int | None = None  # the group that the original was posted in
     idempotency_key: str | None = None
     digest: str = ""
     limit: Limit | None = None
@@ -76,7 +61,8 @@ def create_command(db: Database, draft: Draft, source: str = "") -> Command:
         uploads=keys.uploads(p),
         **idempotency,
         status_prefix=keys.prefix(keys.status, p),
-        **_content(draft),
+        author=a,
+        content=write_content(draft),
         digest=draft.digest,
         ttl=keys.DAY,
         home_size=db.settings.home_size,
@@ -85,22 +71,6 @@ def create_command(db: Database, draft: Draft, source: str = "") -> Command:
         image_prefix=image_prefix(p),
         images=write_wanted(draft.images),
     )
-
-
-def _content(draft: Draft) -> dict[str, int | str]:
-    """Return the script parameters that say what a post is; "" for one that does not apply."""
-    place = draft.location
-    return {
-        "author": draft.author,
-        "text": draft.text,
-        "mentions": " ".join(map(str, draft.mentions)),
-        "hashtags": write_hashtags(draft.hashtags),
-        "of_quote": "1" if draft.of_quote else "",
-        **{name: getattr(draft, name) or "" for name in _OPTIONAL},
-        # repr() has enough digits to restore exactly the same number.
-        "latitude": repr(place.latitude) if place else "",
-        "longitude": repr(place.longitude) if place else "",
-    }
 
 
 async def delete(db: Database, post: int, author: int) -> Job[PostDeletion] | None:
@@ -132,6 +102,7 @@ def delete_command(db: Database, post: int, author: int, acting: Acting | None =
         author=author,
         channel=db.channel(keys.activity(post)),
         image_prefix=image_prefix(p),
+        logged=" ".join(LOGGED),
         **moderating,
     )
 

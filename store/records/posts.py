@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from store.ids import instant
 from store.keys.fields import CommentField, StatusField
@@ -23,6 +24,63 @@ class Location(Struct, frozen=True):
     def read(cls, latitude: str | None, longitude: str | None) -> Location | None:
         """Return a location from its stored texts, without rounding; None if one is missing or empty."""
         return cls(float(latitude), float(longitude)) if latitude and longitude else None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a post is when it is made. A plain repost has an original and no text. `FIELDS` are written from it."""
+
+    author: int
+    text: str
+    mentions: tuple[int, ...] = ()
+    hashtags: tuple[str, ...] = ()
+    original: int | None = None
+    original_author: int | None = None
+    of_quote: bool = False  # whether the original is a quote; its global id says so even when the original is gone
+    reply_to: int | None = None
+    reply_to_author: int | None = None
+    root: int | None = None  # the post that began the conversation; set where the post answers one
+    location: Location | None = None
+    group: int | None = None  # the group that it is posted in
+    original_group: int | None = None  # the group that the original was posted in
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a plain repost."""
+        return bool(self.original) and not self.text
+
+
+class PostField(Struct, frozen=True):
+    """A field of a post's record that is written when the post is made, and what else has it."""
+
+    write: Callable[[Content], object]  # returns its value; the field is absent where that is falsy
+    exported: str = ""  # the name that an export gives to it; "" where another one says the same
+    is_logged: bool = False  # whether the moderation log keeps it when a moderator deletes the post
+
+
+# `create_post` and `restore_post` write these, and nothing else names them all. The author has an argument of its own.
+FIELDS: Mapping[str, PostField] = {
+    StatusField.TEXT: PostField(lambda post: post.text, "text", is_logged=True),
+    StatusField.MENTIONS: PostField(lambda post: " ".join(map(str, post.mentions)), "mentions"),
+    StatusField.HASHTAGS: PostField(lambda post: write_hashtags(post.hashtags), "hashtags"),
+    StatusField.ORIGINAL: PostField(lambda post: post.original, "original"),
+    StatusField.ORIGINAL_AUTHOR: PostField(lambda post: post.original_author),
+    StatusField.OF_QUOTE: PostField(lambda post: "1" if post.of_quote else ""),
+    StatusField.REPLY_TO: PostField(lambda post: post.reply_to, "inReplyTo"),
+    StatusField.REPLY_TO_AUTHOR: PostField(lambda post: post.reply_to_author),
+    StatusField.ROOT: PostField(lambda post: post.root, "conversationId"),
+    # repr() has enough digits to restore exactly the same number.
+    StatusField.LATITUDE: PostField(lambda post: post.location and repr(post.location.latitude), "location"),
+    StatusField.LONGITUDE: PostField(lambda post: post.location and repr(post.location.longitude), "location"),
+    StatusField.GROUP: PostField(lambda post: post.group, "group"),
+    StatusField.ORIGINAL_GROUP: PostField(lambda post: post.original_group),
+}
+LOGGED = tuple(name for name, field in FIELDS.items() if field.is_logged)
+
+
+def write_content(post: Content) -> str:
+    """Return what a post is, as the scripts take it that write its record: JSON of `FIELDS`, "" for what is absent."""
+    return json.encode({name: str(field.write(post) or "") for name, field in FIELDS.items()}).decode()
 
 
 class Status(Struct, frozen=True):

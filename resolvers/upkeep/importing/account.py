@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-
-import msgspec
 
 from resolvers.homes import build
 from resolvers.jobs import dispatch, name_index
@@ -120,7 +119,7 @@ async def _restore(db: Database, profile: Profile, found: Sequence[RestoredPost]
 
 def _with_mentions(post: RestoredPost, members: dict[str, int]) -> RestoredPost:
     named = tuple(members[login] for login in mentions(post.text) if login in members)
-    return msgspec.structs.replace(post, mentions=named)
+    return replace(post, mentions=named)
 
 
 async def _finish(db: Database, profile: Profile, password: Secret) -> None:

@@ -2,25 +2,20 @@
 -- Its likes, comments and reposts stay until the job has read them. Without the status, none is shown or added.
 -- KEYS: minted, jobs, progress, status, user, profile, home, home_state, sources, candidates, newest, reposted, hidden,
 --       dead_jobs, images, credentials?.
--- ARGV: partition, post, author, channel, image_prefix, rank?, act?.
--- A moderator of a lower rank than the author's is refused. `act` is JSON, which the job logs with the post's text.
+-- ARGV: partition, post, author, channel, image_prefix, logged, rank?, act?.
+-- A moderator of a lower rank than the author's is refused. `act` is JSON, which the job logs with
+-- the fields of the post that `logged` names.
 -- Returns the job's id and body, {} when the post is gone or is not the author's, or OUTRANKED.
-local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, mentions,
-  latitude, longitude, unannounced, group, original_group, packed = unpack(redis.call(
-    'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
-    StatusField.ORIGINAL_AUTHOR, StatusField.OF_QUOTE, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR,
-    StatusField.ROOT, StatusField.MENTIONS, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED,
-    StatusField.GROUP, StatusField.ORIGINAL_GROUP, StatusField.IMAGES
-  ))
-if written_by ~= author then
+local record = read_post(status)
+if record.author ~= author then
   return {}
 end
 if credentials and not is_below(credentials, rank) then
   return Refusal.OUTRANKED
 end
-local plain = original and text == ''
+local plain = record.original ~= '' and record.text == ''
 redis.call('DEL', status)
-redis.call('ZREM', profile, profile_entry(post, plain and original, original_author, original_group, group))
+redis.call('ZREM', profile, profile_entry(post, plain, record))
 redis.call('ZREM', hidden, post)
 if redis.call('HGET', user, UserField.PINNED) == post then
   redis.call('HDEL', user, UserField.PINNED)
@@ -32,7 +27,7 @@ local at = {home = home, state = home_state, sources = sources, candidates = can
 open_home(at, true)
 remove_post(at, post)
 if plain then
-  redis.call('HDEL', reposted, original)
+  redis.call('HDEL', reposted, record.original)
 end
 -- A running delivery stops at its next checkpoint. `overtook` tells the job that one batch may still be in flight.
 local overtook = 0
@@ -46,12 +41,13 @@ if redis.call('EXISTS', jobs) == 1 then
 end
 local id = mint(minted, partition)
 local body = commit(jobs, id, 'delete', {
-  post = post, author = author, hashtags = hashtags or '', original = original or '',
-  original_author = original_author or '', of_quote = of_quote or '', plain = plain, overtook = overtook == 1,
-  reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '', mentions = mentions or '',
-  text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced,
-  group = group or '', original_group = original_group or '',
-  act = carried(act, text), objects = packed and drop_images(image_prefix, images, packed) or nil,
+  post = post, author = author, hashtags = record.hashtags, original = record.original,
+  original_author = record.original_author, of_quote = record.of_quote, plain = plain, overtook = overtook == 1,
+  reply_to = record.reply_to, root = record.root, reply_to_author = record.reply_to_author,
+  mentions = record.mentions, text = record.text, latitude = record.latitude, longitude = record.longitude,
+  is_public = record.unannounced == '', group = record.group, original_group = record.original_group,
+  act = carried(act, logged_of(record, logged)),
+  objects = record.images ~= '' and drop_images(image_prefix, images, record.images) or nil,
 })
 redis.call('SPUBLISH', channel, '')
 return {str(id), body}

@@ -2,14 +2,8 @@
 -- KEYS: minted, jobs, status, user, profile, hidden.
 -- ARGV: partition, post, author, kind ('hide' or 'unhide', also the job's kind), channel, image_prefix.
 -- Returns the job's id and body, {} when nothing changes, or GONE when the author has no such post.
-local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, latitude,
-  longitude, unannounced, group, packed = unpack(redis.call(
-    'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
-    StatusField.ORIGINAL_AUTHOR, StatusField.OF_QUOTE, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR,
-    StatusField.ROOT, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED, StatusField.GROUP,
-    StatusField.IMAGES
-  ))
-if written_by ~= author then
+local record = read_post(status)
+if record.author ~= author then
   return Refusal.GONE
 end
 local count
@@ -23,16 +17,16 @@ end
 if count == 0 then
   return {}
 end
-if kind == 'hide' and packed then
-  redis.call('HSET', status, StatusField.IMAGES, raise_versions(image_prefix, packed))
+if kind == 'hide' and record.images ~= '' then
+  redis.call('HSET', status, StatusField.IMAGES, raise_versions(image_prefix, record.images))
 end
 count_posts(user, profile, hidden)
 local id = mint(minted, partition)
 local body = commit(jobs, id, kind, {
-  post = post, author = author, hashtags = hashtags or '', original = original or '',
-  original_author = original_author or '', of_quote = of_quote or '', plain = false,
-  reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '',
-  text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced, group = group or '',
+  post = post, author = author, hashtags = record.hashtags, original = record.original,
+  original_author = record.original_author, of_quote = record.of_quote, plain = false, reply_to = record.reply_to,
+  root = record.root, reply_to_author = record.reply_to_author, text = record.text, latitude = record.latitude,
+  longitude = record.longitude, is_public = record.unannounced == '', group = record.group,
 })
 redis.call('SPUBLISH', channel, '')
 return {str(id), body}

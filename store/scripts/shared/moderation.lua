@@ -17,6 +17,17 @@ local function carried(act, text)
   return carried
 end
 
+-- Returns what the log keeps of a deleted post: the fields that `names` has, separated by spaces, a line for each.
+local function logged_of(post, names)
+  local texts = {}
+  for name in string.gmatch(names, '%S+') do
+    if post[name] ~= '' then
+      texts[#texts + 1] = post[name]
+    end
+  end
+  return table.concat(texts, '\n')
+end
+
 -- Appends an act to the log, once under its name, and returns its id; false when it is there already. Each act has the
 -- digest of the one before, so that none can be changed or removed unnoticed. The text itself is kept for a while only,
 -- so the digest covers the text's digest.

@@ -79,14 +79,35 @@ local function count_posts(user, profile, hidden)
   redis.call('HSET', user, UserField.POSTS, redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
 end
 
--- Returns a post as its author's profile lists it. `original` is false for all but plain reposts, '' or false stands for
--- no group. An original in a group is listed with 0 as author: no home has it because its author is followed.
-local function profile_entry(post, original, original_author, original_group, group)
-  if original then
-    local is_in_group = original_group and original_group ~= ''
-    return post .. ':' .. original .. ':' .. (is_in_group and '0' or original_author)
+-- Writes the record of a new post: its author, its text, and those of its other fields that are not empty.
+local function write_post(status, author, post)
+  local fields = {StatusField.AUTHOR, author, StatusField.TEXT, post.text}
+  for field, value in pairs(post) do
+    if value ~= '' and field ~= StatusField.TEXT then
+      fields[#fields + 1] = field
+      fields[#fields + 1] = value
+    end
   end
-  return group and group ~= '' and post .. ':' .. group or post
+  redis.call('HSET', status, unpack(fields))
+end
+
+-- Returns the record of a post, where each absent field is ''.
+local function read_post(status)
+  local fields = redis.call('HGETALL', status)
+  local post = setmetatable({}, {__index = function() return '' end})
+  for i = 1, #fields, 2 do
+    post[fields[i]] = fields[i + 1]
+  end
+  return post
+end
+
+-- Returns a post as its author's profile lists it. An original in a group is listed with 0 as author: no home has it
+-- because its author is followed.
+local function profile_entry(id, plain, post)
+  if plain then
+    return id .. ':' .. post.original .. ':' .. (post.original_group ~= '' and '0' or post.original_author)
+  end
+  return post.group ~= '' and id .. ':' .. post.group or id
 end
 
 -- Returns a member's magnitude, which selects their set of names: 0 below 8 followers, one more for each doubling.
