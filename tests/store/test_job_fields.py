@@ -107,7 +107,7 @@ def test_a_kind_in_a_variable() -> None:
     ],
 )
 def test_bodies(text: str, expected: Body) -> None:
-    """Numbers, flags and ids are read from text. Empty and missing fields have their defaults. Unknown ones are ignored."""
+    """Numbers, flags and ids are read from text. Missing fields have their defaults, and unknown ones are ignored."""
     assert read_job(PostDelivery, "1", text).body == expected
 
 
