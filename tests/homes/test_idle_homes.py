@@ -263,7 +263,7 @@ async def test_a_home_of_many(services: Services, anonymous: Member, alice: Memb
     )
     await drop(services.db, alice)
     page, trips = await cost(services, alice, PAGE)
-    wanted = [f"status_{int(reply[1]):014x}" for reply in made[:-31:-1]]
+    wanted = [f"status_{int(reply[0]):014x}" for reply in made[:-31:-1]]
     assert [edge["node"]["id"] for edge in page["edges"]] == wanted
     assert trips <= 12
     size = services.settings.home_size

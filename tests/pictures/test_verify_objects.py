@@ -145,7 +145,7 @@ async def test_without_the_object_store(
     lost = Database(settings.redis_url, shrunk(settings, media_store="s3://perch"))
     with monkeypatch.context() as changed:
         changed.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-        changed.setattr("store.media.RETRIES", 0)
+        changed.setattr("store.media.objects.RETRIES", 0)
         with pytest.raises(UpkeepRefused, match="object store"):
             await repaired(lost, yes=True)
     await lost.close()
