@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import signal
@@ -159,15 +160,16 @@ def _damage(file: Path, kind: str, safe: int) -> None:
 
 
 async def _server_of(data_dir: Path) -> int:
-    """Return the number of the store's process; its supervisor may be dead."""
-    reader, writer = await asyncio.open_unix_connection(data_dir / "store.sock")
-    writer.write(b"INFO server\r\n")
-    await writer.drain()
-    facts = await reader.readuntil(b"process_id:")
-    number = await reader.readline()
-    writer.close()
-    assert facts
-    return int(number)
+    """Return the number of the store's process, once one answers; its supervisor may be dead."""
+    while True:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):  # it was killed, and starts again
+            reader, writer = await asyncio.open_unix_connection(data_dir / "store.sock")
+            writer.write(b"INFO server\r\n")
+            await writer.drain()
+            await reader.readuntil(b"process_id:")
+            number = await reader.readline()
+            writer.close()
+            return int(number)
 
 
 async def _has(load: Load, count: int) -> bool:
