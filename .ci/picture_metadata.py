@@ -23,7 +23,7 @@ from typing import Any
 
 from PIL import Image, ImageCms, PngImagePlugin
 
-from resolvers.imaging.processing import Made, make
+from resolvers.imaging.processing import MadeForms, make
 from store.settings import Settings
 
 SECRET = "words of the original"  # noqa: S105  what no stored form may have
@@ -47,7 +47,7 @@ def encoded(picture: Image.Image, form: str, **options: Any) -> bytes:
     return file.getvalue()
 
 
-async def made_of(data: bytes) -> tuple[Made, list[bytes]]:
+async def made_of(data: bytes) -> tuple[MadeForms, list[bytes]]:
     """Return what processing makes of a file, and its forms."""
     with contextlib.ExitStack() as opened:
         source, *targets = [opened.enter_context(tempfile.TemporaryFile()) for _ in range(3)]

@@ -32,7 +32,7 @@ from store import account_names, accounts
 from store.client.database import Database
 from store.credentials.records import Credentials, Role
 from store.keys.fields import UserField
-from store.mail.letters import Link, MailKind
+from store.mail.letters import MailKind, MailLink
 from store.moderation.records import ModerationActKind
 from store.records.members import MessageAudience, User
 from store.refusals import PartRefused, Refusal, accepted
@@ -219,7 +219,7 @@ async def create_member(
     name: str,
     email: str,
     password_hash: Callable[[], Awaitable[Secret]],
-    link: Callable[[int], Link] | None = None,
+    link: Callable[[int], MailLink] | None = None,
 ) -> int:
     """Create a member. If several sign-ups want the same login or e-mail address, only one gets it.
 

@@ -22,7 +22,7 @@ from store import accounts
 from store.client.outages import Unavailable
 from store.client.tasks import stop
 from store.exports import links
-from store.exports.links import LEASE_SECONDS, Link
+from store.exports.links import LEASE_SECONDS, ExportLink
 from store.ids import LARGEST
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS
@@ -44,7 +44,7 @@ async def export_data(context: Context, *, password: Secret) -> ExportDataPayloa
     settings, session = context.settings, context.claims.session
     token = f"{member}.{session}.{secrets.token_urlsafe(_RANDOM_BYTES)}"
     expires = time.time_ns() // 1_000_000 + settings.export_link_seconds * 1000
-    link = Link(member, session, digest(token))
+    link = ExportLink(member, session, digest(token))
     most = settings.exports_per_day if settings.rate_limit else 0
     match await links.prepare(context.db, link, expires, most):
         case Refusal.ENDED:
@@ -60,7 +60,7 @@ async def export_data(context: Context, *, password: Secret) -> ExportDataPayloa
 class Sending:
     """An export that is being sent to the client who has its link."""
 
-    def __init__(self, services: Services, link: Link, request_id: str) -> None:
+    def __init__(self, services: Services, link: ExportLink, request_id: str) -> None:
         self._services = services
         self._link = link
         self._export = Export(services, link.member, link.session, request_id)
@@ -114,7 +114,7 @@ async def opened(services: Services, token: str, *, address: str, request_id: st
     match = _TOKEN.fullmatch(token)
     if match is None or int(match[1]) > LARGEST:
         return None
-    sending = Sending(services, Link(int(match[1]), match[2], digest(token)), request_id)
+    sending = Sending(services, ExportLink(int(match[1]), match[2], digest(token)), request_id)
     try:
         return sending if await sending.begin() else None
     except Unavailable as error:

@@ -15,7 +15,7 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows, kinds, other_side
-from store.limits.writes import Kind
+from store.limits.writes import WriteKind
 from store.records.jobs import Job
 from store.records.lists import Entry
 from store.records.members import Relationship, User
@@ -31,7 +31,7 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     named = await targets(context, user_ids, other_side=other_side.ended_commands)
     users = await hydrate.users(context, named.members)
     asks = [user.id for user in users if user and user.is_private]
-    limit = await write_limits.limit(context, Kind.FOLLOWS)
+    limit = await write_limits.limit(context, WriteKind.FOLLOWS)
     there = other_side.read(named.there, other_side.ended)
     job, refused = await follows.follow(context.db, named.viewer, named.members, asks, limit, there)
     for member, refusal in refused.items():

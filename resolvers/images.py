@@ -12,14 +12,14 @@ from resolvers.process.errors import UserErrorCode, no_such, not_allowed, refuse
 from resolvers.process.services import Services
 from resolvers.reading import global_ids, pictures
 from resolvers.reading.pictures import FocalPoint
-from resolvers.rules.links import ImageSize, Link
+from resolvers.rules.links import ImageSize, PictureLink
 from store.client.database import Unavailable
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.pictures import images as stored
 from store.records.members import User
 from store.records.pictures import EVIDENCE, Image
 
-_FORMS = {ImageSize.SMALL.value: Form.SMALL, ImageSize.LARGE.value: Form.LARGE}
+_FORMS = {ImageSize.SMALL.value: PictureForm.SMALL, ImageSize.LARGE.value: PictureForm.LARGE}
 ATTEMPTS = 5  # changes of one post's pictures at the same moment that are told apart
 
 
@@ -69,7 +69,7 @@ async def _change(context: Context, image: int, subject: tuple[str, int], about:
     return own if await stored.replace(context.db, (kind, number, name), shown, changed) else None
 
 
-async def is_there(services: Services, link: Link) -> bool:
+async def is_there(services: Services, link: PictureLink) -> bool:
     """Return whether the picture of a valid link still exists, and is not hidden since; one round trip."""
     try:
         if link.message:
@@ -81,6 +81,6 @@ async def is_there(services: Services, link: Link) -> bool:
         raise unavailable(error) from error
 
 
-def form(link: Link) -> Form:
+def form(link: PictureLink) -> PictureForm:
     """Return the stored form that a link names."""
     return _FORMS[link.form]

@@ -15,7 +15,7 @@ from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, kinds, likes_and_comments
 from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft, Liking
-from store.limits.writes import Kind, Limit
+from store.limits.writes import Limit, WriteKind
 from store.moderation.records import Act, ModerationActKind, Subject
 from store.records.jobs import Created, Job
 from store.records.members import User
@@ -29,7 +29,7 @@ async def like(context: Context, *, post_id: str) -> PostIdPayload:
     """Like a post; idempotent."""
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
-    limit = await write_limits.limit(context, Kind.LIKES)
+    limit = await write_limits.limit(context, WriteKind.LIKES)
     liking = await likes_and_comments.like(context.db, post.id, viewer, limit)
     is_counted = isinstance(liking, Liking) and liking.is_changed
     uncounted = None if is_counted else write_limits.uncount(context, limit)
@@ -85,7 +85,7 @@ async def comment(
         mentions=await mentions.named(context, words),
         idempotency_key=key,
         digest=digest,
-        limit=await write_limits.limit(context, Kind.COMMENTS, words, post.id),
+        limit=await write_limits.limit(context, WriteKind.COMMENTS, words, post.id),
     )
     created = await _commit(context, draft, may_comment=may_comment)
     context.forget()

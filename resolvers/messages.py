@@ -17,12 +17,12 @@ from resolvers.reading.paging import NodeEdge, Page, PageArguments
 from resolvers.reading.pictures import Picture
 from store import idempotency, kinds
 from store.conversations import messages as conversations
-from store.conversations.messages import Draft, Sent, Unsent
+from store.conversations.messages import MessageDraft, Sent, Unsent
 from store.conversations.records import Conversation, Message
 from store.idempotency import Claim
-from store.limits.writes import Kind
+from store.limits.writes import WriteKind
 from store.pictures import images
-from store.pictures.images import Wanted
+from store.pictures.images import WantedImage
 from store.records.jobs import Created
 from store.records.lists import Entry
 from store.records.members import User
@@ -44,8 +44,8 @@ async def start_conversation(
     named = await addressees.look_up(context, others, conversations.of_members_command(members))
     if named.has_strangers and not named.reply:
         await _limit_begun(context, viewer)
-    limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(members))
-    draft = Draft(viewer, words, named.willing, key, input_digest(words, sorted(others)), limit)
+    limit = await write_limits.limit(context, WriteKind.MESSAGES, words, conversations.digest_of(members))
+    draft = MessageDraft(viewer, words, named.willing, key, input_digest(words, sorted(others)), limit)
 
     def unwilling(member: int) -> Refused:
         message = "userIds: this member does not take messages from you"
@@ -79,16 +79,16 @@ async def send_message(
     conversation = await messaging.named(context, conversation_id)
     willing = [one for one in conversation.members if one != viewer] if conversation.is_pair else []
     willing = await addressees.willing(context, willing)
-    limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(conversation.members))
+    limit = await write_limits.limit(context, WriteKind.MESSAGES, words, conversations.digest_of(conversation.members))
     digest = input_digest(words, conversation.id, *pictures.digest_of(pictured))
-    draft = Draft(viewer, words, willing, key, digest, limit)
+    draft = MessageDraft(viewer, words, willing, key, digest, limit)
     unwilling = not_allowed("the other member does not take messages from you", "conversationId")
     return await _commit(
         context, "sendMessage", draft, lambda: _send(context, conversation.id, draft, pictured), lambda _: unwilling
     )
 
 
-async def _send(context: Context, conversation: int, draft: Draft, pictured: Sequence[Wanted]) -> Sent:
+async def _send(context: Context, conversation: int, draft: MessageDraft, pictured: Sequence[WantedImage]) -> Sent:
     """Send a message with its pictures, which are reserved for it first: they lie in the sender's partition."""
     if not pictured:
         return await conversations.send(context.db, conversation, draft)
@@ -100,7 +100,7 @@ async def _send(context: Context, conversation: int, draft: Draft, pictured: Seq
     return sent
 
 
-async def _sent_before(context: Context, conversation: int, draft: Draft, refusal: Refused) -> Sent:
+async def _sent_before(context: Context, conversation: int, draft: MessageDraft, refusal: Refused) -> Sent:
     """Return what the first attempt of a retried message made; raises the refusal if there was none.
 
     A message has taken its pictures, so a retry cannot reserve them again.
@@ -114,7 +114,7 @@ async def _sent_before(context: Context, conversation: int, draft: Draft, refusa
 async def _commit(
     context: Context,
     mutation: str,
-    draft: Draft,
+    draft: MessageDraft,
     send: Callable[[], Awaitable[Sent]],
     unwilling: Callable[[int], Refused],
 ) -> MessagePayload:
@@ -138,7 +138,7 @@ async def _commit(
     raise _refusal(draft, sent, unwilling)
 
 
-def _refusal(draft: Draft, sent: Surplus[Created] | Unsent, unwilling: Callable[[int], Refused]) -> Exception:
+def _refusal(draft: MessageDraft, sent: Surplus[Created] | Unsent, unwilling: Callable[[int], Refused]) -> Exception:
     match sent:
         case Refusal.CONFLICT:
             return key_conflict()

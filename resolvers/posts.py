@@ -25,9 +25,9 @@ from resolvers.reading.pictures import Picture
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
 from store import idempotency, kinds, posts
-from store.limits.writes import Kind
+from store.limits.writes import WriteKind
 from store.moderation.records import Act, Acting, ModerationActKind, Subject
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Created, Job
 from store.records.members import User
 from store.records.posts import Post, Repost, is_plain_repost
@@ -57,7 +57,7 @@ async def post(
         answered = await _answered(context, in_reply_to_id, group)
     except Refused as refusal:
         return PostPayload(status=await _made_before(context, "post", key, digest, refusal))
-    draft = Draft(
+    draft = PostDraft(
         author=author,
         text=words,
         mentions=await mentions.named(context, words),
@@ -71,7 +71,7 @@ async def post(
     return PostPayload(status=await _publish(context, _answering(draft, answered), "status"))
 
 
-def _answering(draft: Draft, post: Post | None) -> Draft:
+def _answering(draft: PostDraft, post: Post | None) -> PostDraft:
     """Return a draft as a reply to a post, if one is given."""
     if post is None:
         return draft
@@ -92,7 +92,7 @@ async def repost(
         made = await _made_before(context, "repost", key, digest, refusal)
         assert isinstance(made, Repost)
         return RepostPayload(repost=made)
-    draft = Draft(
+    draft = PostDraft(
         author=author,
         text=words,
         mentions=await mentions.named(context, words),
@@ -211,10 +211,10 @@ async def _made_before(context: Context, mutation: str, key: str | None, digest:
     return made
 
 
-async def _publish(context: Context, draft: Draft, kind: str) -> Post:
+async def _publish(context: Context, draft: PostDraft, kind: str) -> Post:
     # A text on its own is for those who follow. Others get it where it answers, quotes, names them, or is in a group.
     target = draft.reply_to or draft.original or draft.group or ",".join(map(str, sorted(set(draft.mentions))))
-    limit = await write_limits.limit(context, Kind.POSTS, draft.text, target)
+    limit = await write_limits.limit(context, WriteKind.POSTS, draft.text, target)
     match await posts.create(context.db, replace(draft, limit=limit)):
         case Refusal.CONFLICT:
             raise key_conflict()

@@ -35,7 +35,7 @@ class AdvertisementInput(Protocol):
     url: str
 
 
-class Subject(Protocol):
+class PromotedSubject(Protocol):
     """The subject of a promotion. Exactly one of the fields is given."""
 
     status_id: Any
@@ -44,7 +44,7 @@ class Subject(Protocol):
 
 
 async def create_promotion(
-    context: Context, *, sponsor_id: str, subject: Subject, ends_at: datetime
+    context: Context, *, sponsor_id: str, subject: PromotedSubject, ends_at: datetime
 ) -> PromotionPayload:
     """Start to show a promotion in timelines. All errors in the input are reported together."""
     administrator = await context.administrator()
@@ -108,7 +108,7 @@ async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Resul
         return None
 
 
-async def _subject(context: Context, subject: Subject) -> dict[str, str | int]:
+async def _subject(context: Context, subject: PromotedSubject) -> dict[str, str | int]:
     # A field that was left out is not None but a placeholder, hence the test for a string.
     if isinstance(subject.status_id, str):
         return {PromotionField.STATUS: await _status(context, subject.status_id)}

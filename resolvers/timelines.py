@@ -20,7 +20,7 @@ from resolvers.reading import groups, hydrate, paging, ranked_page, timeline_pag
 from resolvers.reading.home_edges import HOME, TimelineEdge
 from resolvers.reading.paging import Page, PageArguments
 from resolvers.reading.promoted_page import promoted
-from resolvers.reading.timeline_page import Home, Posts
+from resolvers.reading.timeline_page import HomeTimeline, Posts
 from store import kinds
 from store.groups.records import Group
 from store.homes import stored
@@ -47,12 +47,12 @@ async def home(context: Context, *, order: TimelineOrder | None, **asked: Unpack
     if context.viewer is None:
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
     if order is TimelineOrder.IMPORTANT:
-        ranked = Home(context, context.viewer, at_any_place=True)
+        ranked = HomeTimeline(context, context.viewer, at_any_place=True)
         newest = ranked_page.newest(context, ranked.ids)
         listing = ranked_page.listing(context, HOME, str(context.viewer), newest, partial(timeline_page.edges, ranked))
         return await ranked_page.page(context, listing, **asked)
     window = paging.window(context.settings, HOME, **asked)
-    return await promoted(context, window, timeline_page.page(window, Home(context, context.viewer)))
+    return await promoted(context, window, timeline_page.page(window, HomeTimeline(context, context.viewer)))
 
 
 async def mark_home_read(context: Context, *, cursor: str) -> ViewerPayload:
@@ -82,7 +82,7 @@ async def home_unread_count(context: Context, who: Claims) -> int:
     posts never count.
     """
     (mark,) = await context.batcher.run([stored.read_up_to_command(who.member)])
-    timeline = Home(context, who.member)
+    timeline = HomeTimeline(context, who.member)
     above = Slice(int(mark or 0), None, newest_first=True, count=context.settings.home_size)
     entries = await timeline.ids(above)
     newest, others = entries[:UNREAD_SEEN], [entry.entity for entry in entries[UNREAD_SEEN:]]

@@ -30,7 +30,7 @@ from store.client.metering import METER
 from store.limits import attempts, windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
 from store.limits.writes import share_of
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.pictures import originals
 from store.pictures import uploads as stored
 from store.pictures.uploads import Upload, UploadDraft
@@ -174,12 +174,12 @@ async def receive(db: Database, upload: Upload, file: IO[bytes]) -> bool:
     without a record. `repair` removes it after two days.
     """
     name = stored.new_name(upload.id)
-    await db.media.put(name, Form.ORIGINAL, file)
+    await db.media.put(name, PictureForm.ORIGINAL, file)
     job = await stored.receive(db, upload.id, name)
     if isinstance(job, Job):
         await jobs.hand_over(db, job)
     else:
-        await db.media.delete([name], [Form.ORIGINAL])
+        await db.media.delete([name], [PictureForm.ORIGINAL])
     return job is not Refusal.GONE
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from aiohttp import web
 from graphql import GraphQLError, OperationDefinitionNode, OperationType
 
-from store.client.metering import Work
+from store.client.metering import StoreWork
 from store.client.tracing import Span
 
 TRACEPARENT = "traceparent"  # the header of W3C Trace Context
@@ -24,7 +24,7 @@ class Watch:
 
 
 @dataclass(slots=True)
-class Observed(Work):
+class Observed(StoreWork):
     """One operation while it runs."""
 
     operation: OperationDefinitionNode | None = None  # None until its document was read

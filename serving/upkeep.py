@@ -9,14 +9,14 @@ from pathlib import Path
 
 from resolvers.upkeep import commands, migrate, move, progress
 from resolvers.upkeep.backups import backup, restore
-from resolvers.upkeep.commands import Answer
+from resolvers.upkeep.commands import CommandAnswer
 from serving import arguments
 from serving.arguments import CommandRun, Subcommands
 from store.credentials.records import Role
 from store.embedded import opening
 from store.settings import Settings
 
-Task = Callable[..., Awaitable[Answer]]  # a task of upkeep, with the parsed arguments
+Task = Callable[..., Awaitable[CommandAnswer]]  # a task of upkeep, with the parsed arguments
 
 
 def add_all(known: Subcommands) -> None:

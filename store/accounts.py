@@ -13,10 +13,10 @@ from store.credentials.records import Credentials, Role
 from store.ids import partition
 from store.keys.fields import UserField
 from store.limits.writes import member_keys
-from store.mail.letters import Link
+from store.mail.letters import MailLink
 from store.mail.tokens import sign_up_mail
 from store.moderation.records import Acting
-from store.pictures.images import ImageRefusal, Wanted, image_prefix, write_profile
+from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_profile
 from store.records.jobs import AccountDeletion, ActLogging, Job, Naming, ObjectRemoval, OneBody, PrivacyChange, read_job
 from store.records.lists import read_pairs
 from store.records.members import User
@@ -35,7 +35,7 @@ async def create(
     password: Secret,
     role: Role = Role.MEMBER,
     is_verified: bool = False,
-    link: Link | None = None,
+    link: MailLink | None = None,
 ) -> Job | None:
     """Create a member whose login and e-mail are reserved; returns the job that makes these names permanent.
 
@@ -57,7 +57,7 @@ def create_command(
     password: Secret,
     role: Role = Role.MEMBER,
     is_verified: bool = False,
-    link: Link | None = None,
+    link: MailLink | None = None,
 ) -> Command:
     """Return the command that creates a member; its reply has the job's id and body. `password` is a hash."""
     p = partition(member)
@@ -85,7 +85,7 @@ async def update(
     profile: Mapping[str, str] | None = None,
     credentials: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
-    pictures: Mapping[str, Wanted | None] | None = None,
+    pictures: Mapping[str, WantedImage | None] | None = None,
 ) -> Job | PartRefused[ImageRefusal] | None:
     """Change fields of a member atomically; `names` are the new login, name and e-mail among them.
 

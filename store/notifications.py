@@ -140,7 +140,7 @@ async def mark_read(db: Database, member: int, until: int | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class NotificationChanges:
     """Changes to a member's notifications after an id, oldest first: `came` were added, `withdrawn` were removed.
 
     `newest` is the newest id of all changes. Changes at or below the floor may be missing.
@@ -157,11 +157,11 @@ async def newest(db: Database, member: int) -> int:
     return (await changes_after(db, member, LARGEST, 0)).newest
 
 
-async def changes_after(db: Database, member: int, last: int, count: int) -> Changes:
+async def changes_after(db: Database, member: int, last: int, count: int) -> NotificationChanges:
     """Return the changes to a member's notifications after an id, at most `count` of each kind."""
     newest, floor, came, gone = await db.call("notification_changes", **_logs(member), after=last, limit=count)
     withdrawn = [Entry(int(entity), int(score)) for entity, score in zip(gone[::2], gone[1::2], strict=True)]
-    return Changes(int(newest), int(floor), read_notifications(came), withdrawn)
+    return NotificationChanges(int(newest), int(floor), read_notifications(came), withdrawn)
 
 
 def _logs(member: int) -> dict[str, str]:

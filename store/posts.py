@@ -12,7 +12,7 @@ from store.ids import of_tick, partition
 from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting
-from store.pictures.images import ImageRefusal, Wanted, image_prefix, write_wanted
+from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_wanted
 from store.records.jobs import (
     Created,
     Job,
@@ -24,30 +24,30 @@ from store.records.jobs import (
     read_job,
 )
 from store.records.lists import Source, read_pairs
-from store.records.posts import LOGGED, Content, Post, read_post, write_content
+from store.records.posts import LOGGED, Post, PostContent, read_post, write_content
 from store.refusals import PartRefused, Refusal, refused
 from store.scripts.mailboxes import mailboxes
 
 
 @dataclass(frozen=True, slots=True)
-class Draft(Content):
+class PostDraft(PostContent):
     """A post to be created."""
 
     idempotency_key: str | None = None
     digest: str = ""
     limit: Limit | None = None
-    images: tuple[Wanted, ...] = ()
+    images: tuple[WantedImage, ...] = ()
 
 
 async def create(
-    db: Database, draft: Draft
+    db: Database, draft: PostDraft
 ) -> Created[PostDelivery] | PartRefused[ImageRefusal] | Literal[Refusal.CONFLICT, Refusal.HOUR, Refusal.TEXT]:
     """Commit a post. A second plain repost is a retry. Refuses a picture that cannot be attached, by its place."""
     (reply,) = await db.ask(create_command(db, draft))
     return refused(reply) or read_created(PostDelivery, reply)
 
 
-def create_command(db: Database, draft: Draft, source: str = "") -> Command:
+def create_command(db: Database, draft: PostDraft, source: str = "") -> Command:
     """Return the command that commits a post, and counts it if it is imported from a source."""
     a, p = draft.author, partition(draft.author)
     kind, used = "repost" if draft.original else "post", draft.idempotency_key

@@ -18,7 +18,7 @@ from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 from resolvers.operation.inputs import batches
 from store.events import log
-from store.events.log import Content
+from store.events.log import EventContent
 
 LIVE_HOME = """subscription { homeTimeline { __typename ... on StreamEvent { cursor }
   ... on TimelineEntryPut { edge { cursor node { ... on Post { id text createdAt likeCount repostCount commentCount
@@ -102,7 +102,7 @@ async def _receiving(opened: Stage) -> float:
 async def _appended(opened: Stage, name: str) -> float:
     """Return the store's processor time for one new event, µs."""
     made = [
-        log.append_command(opened.db, f"{name}:{i}", "post", i, Content(TEXT), post=i)
+        log.append_command(opened.db, f"{name}:{i}", "post", i, EventContent(TEXT), post=i)
         for i in range(EVENTS * EVENT_ROUNDS)
     ]
     return statistics.median([await commands(opened, some) for some in batches(made, EVENTS)])

@@ -17,7 +17,7 @@ from resolvers.upkeep.importing.network import Network
 from store import promotions, public_timelines, search
 from store.client.database import Command, Database
 from store.events import log
-from store.events.log import Content
+from store.events.log import EventContent
 from store.keys.fields import PromotionField
 
 BIG_AUTHORS = 20  # that some readers follow
@@ -41,7 +41,7 @@ async def measure(opened: Stage, size: SampleSize) -> Shared:
         return public_timelines.add_commands(db, post, ["tea"], SCORE)
 
     def event(post: int) -> Command:
-        return log.append_command(db, f"post:{post}", "post", post, Content(TEXT), post=post, is_public=1)
+        return log.append_command(db, f"post:{post}", "post", post, EventContent(TEXT), post=post, is_public=1)
 
     return Shared(
         public=await commands(opened, [listing(post)[0] for post in made]),

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from resolvers.archives import naming
 from resolvers.archives.naming import Written, moment
-from resolvers.archives.viewing import Export, View, pages, pages_of
+from resolvers.archives.viewing import Export, ExportContext, pages, pages_of
 from resolvers.reading import global_ids, groups, messaging, notification_list
 from store import kinds
 from store.conversations.records import Conversation
@@ -49,7 +49,7 @@ async def messages(export: Export) -> AsyncIterator[list[Written]]:
                 ]
 
 
-async def _conversations(export: Export) -> AsyncIterator[tuple[View, list[Conversation]]]:
+async def _conversations(export: Export) -> AsyncIterator[tuple[ExportContext, list[Conversation]]]:
     """Yield pages of conversations. One that gets a message meanwhile moves to the end, and is not repeated."""
     done: set[int] = set()
     async for view, entries in pages(export, kinds.CONVERSATIONS, export.member):

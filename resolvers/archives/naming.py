@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from resolvers.archives.viewing import View
+from resolvers.archives.viewing import ExportContext
 from resolvers.reading import global_ids, hydrate
 from resolvers.reading.named_members import See
 from store.groups.records import Group
@@ -32,7 +32,7 @@ def person(user: User | None) -> Written | None:
     return {"id": global_ids.of(user), "login": user.login, "name": user.name} if user else None
 
 
-async def people(view: View, members: Iterable[int], see: See = hydrate.users) -> dict[int, Written | None]:
+async def people(view: ExportContext, members: Iterable[int], see: See = hydrate.users) -> dict[int, Written | None]:
     """Return how entries name some members; one round trip. `see` returns what the exported member sees of them."""
     wanted = list(dict.fromkeys(members))
     return dict(zip(wanted, map(person, await see(view, wanted)), strict=True))
@@ -43,7 +43,7 @@ def group_name(group: Group | None) -> Written | None:
     return {"id": global_ids.of(group), "name": group.name} if group else None
 
 
-async def seen_posts(view: View, ids: Iterable[int]) -> dict[int, Written]:
+async def seen_posts(view: ExportContext, ids: Iterable[int]) -> dict[int, Written]:
     """Return id, author and text of those of some posts that the member sees; three round trips."""
     wanted = list(dict.fromkeys(ids))
     posts = [post for post in await hydrate.posts(view, wanted) if post]

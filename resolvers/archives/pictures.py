@@ -9,7 +9,7 @@ from resolvers.archives.viewing import Export, pages
 from resolvers.reading import global_ids
 from resolvers.reading.pictures import attached
 from store import kinds
-from store.media.objects import Form, MediaMissing
+from store.media.objects import MediaMissing, PictureForm
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.pictures import Image
 
@@ -58,7 +58,7 @@ async def files(export: Export) -> AsyncIterator[tuple[str, bytes]]:
             if upload is None or upload.image is None:
                 continue
             try:
-                pieces = [piece async for piece in media.stream(upload.object, Form.LARGE)]
+                pieces = [piece async for piece in media.stream(upload.object, PictureForm.LARGE)]
             except MediaMissing:
                 continue  # removed since the record was read
             yield file_of(upload), b"".join(pieces)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from resolvers.archives import naming, pictures
 from resolvers.archives.naming import Written, made, moment, reference
-from resolvers.archives.viewing import BATCH, Export, View, pages, pages_of
+from resolvers.archives.viewing import BATCH, Export, ExportContext, pages, pages_of
 from resolvers.operation.inputs import batches
 from resolvers.reading import global_ids, groups
 from store import kinds, likes_and_comments
@@ -41,7 +41,7 @@ async def posts(export: Export) -> AsyncIterator[list[Written]]:
         yield [_post(post, own, about) for post, own in zip(written, fields, strict=True) if post]
 
 
-async def _about(view: View, found: Sequence[Post]) -> _About:
+async def _about(view: ExportContext, found: Sequence[Post]) -> _About:
     others = [post.original_id for post in found if isinstance(post, Repost)]
     others += [post.reply_to for post in found if post.reply_to]
     named = list(dict.fromkeys(post.group for post in found if post.group))
@@ -95,7 +95,7 @@ async def comments(export: Export) -> AsyncIterator[list[Written]]:
             yield await _comments(export.view(), ids)
 
 
-async def _comments(view: View, ids: Sequence[int]) -> list[Written]:
+async def _comments(view: ExportContext, ids: Sequence[int]) -> list[Written]:
     replies = await view.batcher.run([likes_and_comments.comment_command(comment) for comment in ids])
     written = [Comment.read(comment, read_pairs(reply)) for comment, reply in zip(ids, replies, strict=True)]
     own = [comment for comment in written if comment]

@@ -7,7 +7,7 @@ from functools import partial
 
 from resolvers.archives import naming
 from resolvers.archives.naming import Written, made
-from resolvers.archives.viewing import Export, View, pages
+from resolvers.archives.viewing import Export, ExportContext, pages
 from resolvers.reading import global_ids, hydrate
 from resolvers.reading import groups as reading
 from resolvers.reading.named_members import See
@@ -54,11 +54,11 @@ async def groups(export: Export) -> AsyncIterator[list[Written]]:
     ]
 
 
-async def _roles(view: View, found: Sequence[Group | None]) -> list[tuple[Group, GroupRole | None]]:
+async def _roles(view: ExportContext, found: Sequence[Group | None]) -> list[tuple[Group, GroupRole | None]]:
     there = [group for group in found if group]
     return list(zip(there, await reading.roles(view, there), strict=True))
 
 
-def _group(view: View, group: Group) -> Written:
+def _group(view: ExportContext, group: Group) -> Written:
     entry = {"id": global_ids.of(group), "name": group.name, "kind": group.kind.value}
     return {**entry, "description": group.description} if view.load.open_groups[group.id] else entry

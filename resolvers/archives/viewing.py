@@ -35,12 +35,12 @@ class Export:
     request_id: str = ""
     is_suspended: bool = False
 
-    def view(self) -> View:
+    def view(self) -> ExportContext:
         """Return a new view, which has read nothing. Its first round trip checks the session again."""
-        return View(self)
+        return ExportContext(self)
 
 
-class View(Context):
+class ExportContext(Context):
     """The context of one page of an export. It raises Unauthenticated as soon as the session has ended."""
 
     def __init__(self, export: Export) -> None:
@@ -73,7 +73,9 @@ class _Operator(SessionCheck):
         return not counted
 
 
-async def pages(export: Export, listed: List, owner: int, after: int = 0) -> AsyncIterator[tuple[View, list[Entry]]]:
+async def pages(
+    export: Export, listed: List, owner: int, after: int = 0
+) -> AsyncIterator[tuple[ExportContext, list[Entry]]]:
     """Yield the pages of a list, oldest entry first, each with a new view. One round trip a page."""
     async for view, found, _ in pages_of(export, listed, owner, lists.read_page, after):
         yield view, found
@@ -81,7 +83,7 @@ async def pages(export: Export, listed: List, owner: int, after: int = 0) -> Asy
 
 async def pages_of(
     export: Export, listed: List, owner: int, read: Callable[[Sequence[str]], Found], after: int = 0
-) -> AsyncIterator[tuple[View, Found, int]]:
+) -> AsyncIterator[tuple[ExportContext, Found, int]]:
     """Yield the pages of a list as `read` returns them, each with a new view and the score of its last entry."""
     while True:
         view = export.view()

@@ -29,7 +29,7 @@ _PROGRAM = (
 log = structlog.get_logger()
 
 
-class Made(Struct, frozen=True):
+class MadeForms(Struct, frozen=True):
     """What the child process reports."""
 
     width: int = 0  # pixels of the large form
@@ -39,7 +39,7 @@ class Made(Struct, frozen=True):
     seconds: float = 0.0  # of processor time
 
 
-async def make(settings: Settings, source: IO[bytes], targets: Sequence[IO[bytes]], *, square: bool) -> Made:
+async def make(settings: Settings, source: IO[bytes], targets: Sequence[IO[bytes]], *, square: bool) -> MadeForms:
     """Make the large and the small form of a file. A file that needs too much memory or time has the error TOO_LONG.
 
     A child that was killed reports no processor time. It counts as having taken all that it was allowed.
@@ -55,14 +55,14 @@ async def make(settings: Settings, source: IO[bytes], targets: Sequence[IO[bytes
             output, complaint = await process.communicate()
     except TimeoutError:
         log.warning("image_timed_out", seconds=seconds * WAITING)
-        return Made(error="TOO_LONG", seconds=seconds)
+        return MadeForms(error="TOO_LONG", seconds=seconds)
     finally:
         await _end(process)
     if process.returncode == 0 and output:
-        return msgspec.json.decode(output, type=Made)
+        return msgspec.json.decode(output, type=MadeForms)
     reason = complaint.decode(errors="replace").strip().rpartition("\n")[2]
     log.warning("image_refused", status=process.returncode, reason=reason)
-    return Made(error="TOO_LONG", seconds=seconds)  # a limit of the child has killed it
+    return MadeForms(error="TOO_LONG", seconds=seconds)  # a limit of the child has killed it
 
 
 async def _end(process: Process) -> None:

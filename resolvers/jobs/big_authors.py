@@ -7,7 +7,7 @@ that is not pushed. They stop after the newest of those posts has been pushed.
 from __future__ import annotations
 
 from resolvers.homes import merge
-from resolvers.jobs.step import Budget, Outcome, to_followers
+from resolvers.jobs.step import Budget, StepOutcome, to_followers
 from store import big_authors, posts
 from store.client.database import Database
 from store.homes import fanout
@@ -16,7 +16,7 @@ from store.records.jobs import AuthorDemotion, AuthorPromotion, Job
 from store.records.lists import Entry
 
 
-async def grow(db: Database, job: Job[AuthorPromotion], _: Budget) -> Outcome:
+async def grow(db: Database, job: Job[AuthorPromotion], _: Budget) -> StepOutcome:
     """Promote an author: readers pull their posts, then fan-out stops pushing them."""
     member = job.body.member
     await big_authors.mark(db, member, job.id)
@@ -24,10 +24,10 @@ async def grow(db: Database, job: Job[AuthorPromotion], _: Budget) -> Outcome:
         db, member
     ):
         await big_authors.unmark(db, member, job.id)  # demoted meanwhile, and that job may be done already
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
-async def shrink(db: Database, job: Job[AuthorDemotion], budget: Budget) -> Outcome:
+async def shrink(db: Database, job: Job[AuthorDemotion], budget: Budget) -> StepOutcome:
     """Demote an author: push their newest posts to all followers, then readers stop pulling."""
     member, state = job.body.member, f"shrinking:{job.id}"
 
@@ -43,11 +43,11 @@ async def shrink(db: Database, job: Job[AuthorDemotion], budget: Budget) -> Outc
 
     if await big_authors.is_current(db, member, state):
         if not await to_followers(db, job, member, budget, push):
-            return Outcome.MORE
+            return StepOutcome.MORE
         if await big_authors.is_current(db, member, state):
             await big_authors.unmark(db, member, job.id)
             await big_authors.finish(db, member, state, big=False)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def _take_back(db: Database, entry: Delivery, followers: list[int]) -> None:

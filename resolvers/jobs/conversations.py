@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from resolvers.jobs import pictures
 from resolvers.jobs.coalescing import Coalescing
-from resolvers.jobs.step import Budget, Outcome, Part, in_parts, run_part
+from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
 from store.client.database import Database
 from store.conversations import entries, messages
 from store.conversations.records import Conversation, Participant, State
@@ -21,11 +21,11 @@ from store.records.lists import read_pairs
 _RUNS: WeakKeyDictionary[Database, Coalescing] = WeakKeyDictionary()
 
 
-async def deliver(db: Database, job: Job[ConversationChange], budget: Budget) -> Outcome:
+async def deliver(db: Database, job: Job[ConversationChange], budget: Budget) -> StepOutcome:
     """Apply a new or deleted message for all participants."""
     await update(db, job.body.conversation, budget)
     await pictures.end_messaged(db, job.body.message, job.body.images)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def update(db: Database, conversation: int, budget: Budget) -> None:
@@ -42,14 +42,14 @@ async def update(db: Database, conversation: int, budget: Budget) -> None:
     await _RUNS.setdefault(db, Coalescing()).run(conversation, apply)
 
 
-async def leave(db: Database, job: Job[Departure], budget: Budget) -> Outcome:
+async def leave(db: Database, job: Job[Departure], budget: Budget) -> StepOutcome:
     """Remove the entry of a participant who has left, and the messages of a conversation that has ended."""
     conversation = job.body.conversation
     state = await messages.state(db, conversation)
     if state is None:
         state = State(conversation, job.id, (Participant(job.body.member, 0),))
     await _apply(db, state, state.participants, budget)
-    return await in_parts(db, job, budget, _clear(db, job.body)) if job.body.ended else Outcome.DONE
+    return await in_parts(db, job, budget, _clear(db, job.body)) if job.body.ended else StepOutcome.DONE
 
 
 async def _clear(db: Database, ended: Departure) -> AsyncGenerator[Part]:

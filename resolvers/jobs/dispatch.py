@@ -26,13 +26,13 @@ from resolvers.jobs import (
     uploads,
 )
 from resolvers.jobs.mentions import end_of_comment, notify_of_comment
-from resolvers.jobs.step import Budget, Outcome, Part, Step, conclude, in_parts
+from resolvers.jobs.step import Budget, Part, Step, StepOutcome, conclude, in_parts
 from resolvers.loading.batcher import Batcher
 from store import account_names, jobs
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.metering import METER
 from store.client.repeating import repeatable
-from store.client.tracing import Kind, part
+from store.client.tracing import SpanKind, part
 from store.moderation import log as moderation_log
 from store.records import jobs as bodies
 from store.records.jobs import AccountDeletion, Body, Job, Naming, OneBody, UnreadBody, UploadProcessing
@@ -59,9 +59,9 @@ async def finish(db: Database, job: Job | None, batcher: Batcher | None = None) 
     try:
         with repeatable():
             outcome = await perform(db, job, Budget(db.settings.fanout_inline))
-            if not batcher or outcome is not Outcome.DONE:
+            if not batcher or outcome is not StepOutcome.DONE:
                 await conclude(db, job, outcome)
-        if batcher and outcome is Outcome.DONE:
+        if batcher and outcome is StepOutcome.DONE:
             batcher.ask([jobs.finish(job.id)])
     except CommandRefused:
         pass  # the worker tries again after the lease
@@ -72,13 +72,13 @@ async def finish(db: Database, job: Job | None, batcher: Batcher | None = None) 
         log.exception("job_left_to_worker", job=job.id, kind=job.kind)
 
 
-async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
+async def perform(db: Database, job: Job, budget: Budget) -> StepOutcome:
     """Run a job's steps, after logging the act of a moderator that it carries; returns how far they came.
 
     Raises JobUnread.
     """
     await db.find_out()  # steps are grouped by node
-    with part(Kind.JOB, job.kind) as span:
+    with part(SpanKind.JOB, job.kind) as span:
         if isinstance(job.body, UnreadBody):
             raise JobUnread(job.body.reason)
         if job.body.act:
@@ -90,14 +90,14 @@ async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
     return outcome
 
 
-async def _names(db: Database, job: Job[Naming], _: Budget) -> Outcome:
+async def _names(db: Database, job: Job[Naming], _: Budget) -> StepOutcome:
     await account_names.apply_names(db, job)
     await name_index.index(db, [job.body.member])
     await pictures.remove(db, job.body.objects)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
-async def _delete_account(db: Database, job: Job[AccountDeletion], budget: Budget) -> Outcome:
+async def _delete_account(db: Database, job: Job[AccountDeletion], budget: Budget) -> StepOutcome:
     async def parts() -> AsyncGenerator[Part]:
         async with aclosing(account_removal.steps(db, job)) as steps:
             async for committed, cost in steps:
@@ -107,7 +107,7 @@ async def _delete_account(db: Database, job: Job[AccountDeletion], budget: Budge
 
     outcome = await in_parts(db, job, budget, parts())
     is_first_pass = job.cursor != account_removal.AGAIN
-    return Outcome.LATER if outcome is Outcome.DONE and is_first_pass else outcome
+    return StepOutcome.LATER if outcome is StepOutcome.DONE and is_first_pass else outcome
 
 
 def _run(body: type[OneBody], step: Step[OneBody]) -> tuple[type[Body], Step[Any]]:

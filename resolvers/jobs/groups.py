@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from resolvers.jobs.posts import delete as delete_post
 from resolvers.jobs.posts import log_for_reposters
-from resolvers.jobs.step import Budget, Outcome, Part, in_parts, run_part
+from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
 from resolvers.operation.inputs import batches
 from store import posts
 from store.client.database import Database
@@ -18,7 +18,7 @@ POSTS_BATCH = 100  # posts of a deleted group deleted per step
 MEMBERS_BATCH = 500  # members whose indexes are settled per step
 
 
-async def settle(db: Database, job: Job[GroupSettling], budget: Budget) -> Outcome:
+async def settle(db: Database, job: Job[GroupSettling], budget: Budget) -> StepOutcome:
     """Update the indexes of members whose place in a group has changed, their invitations, and the directory.
 
     A group that has become private, or is no longer so, changes what live homes show of its reposted posts. So do bans
@@ -30,7 +30,7 @@ async def settle(db: Database, job: Job[GroupSettling], budget: Budget) -> Outco
     await changes.list_in_directory(db, group)
     for member in job.body.barred:  # the live home begins anew: reposts of the group's posts change
         await log.append(db, f"group-ban:{job.id}:{member}", "group-ban", member)
-    return await in_parts(db, job, budget, _announce(db, job)) if job.body.shown else Outcome.DONE
+    return await in_parts(db, job, budget, _announce(db, job)) if job.body.shown else StepOutcome.DONE
 
 
 async def _announce(db: Database, job: Job[GroupSettling]) -> AsyncGenerator[Part]:
@@ -44,7 +44,7 @@ async def _announce(db: Database, job: Job[GroupSettling]) -> AsyncGenerator[Par
         yield str(last), len(found)
 
 
-async def delete(db: Database, job: Job[GroupDeletion], budget: Budget) -> Outcome:
+async def delete(db: Database, job: Job[GroupDeletion], budget: Budget) -> StepOutcome:
     """Remove everything that a deleted group has left, a batch at a time."""
     return await in_parts(db, job, budget, _delete(db, job.body.group, job.cursor, budget))
 

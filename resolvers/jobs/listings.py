@@ -17,7 +17,7 @@ from store.replies import Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class PublishedPost:
     """A status or quote, with the lists that it can be in."""
 
     id: int
@@ -31,11 +31,11 @@ class Listed:
 Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, and the score of a public post.
 
 
-def listed(body: PostBody, post: int) -> Listed:
+def listed(body: PostBody, post: int) -> PublishedPost:
     """Return the post of a job, with the lists that it can be in."""
     quoted = (body.original, body.original_author) if body.original else None
     hashtags = read_hashtags(body.hashtags)
-    return Listed(post, body.author, hashtags, quoted, reply_of(body, post), bool(body.group))
+    return PublishedPost(post, body.author, hashtags, quoted, reply_of(body, post), bool(body.group))
 
 
 def reply_of(body: PostBody, post: int) -> Reply | None:
@@ -44,7 +44,7 @@ def reply_of(body: PostBody, post: int) -> Reply | None:
 
 
 async def update(
-    db: Database, post: Listed, new: Seen | None = None, beside: Sequence[Command] = ()
+    db: Database, post: PublishedPost, new: Seen | None = None, beside: Sequence[Command] = ()
 ) -> tuple[bool, list[Any]]:
     """List a post where it belongs now, or remove it from there.
 
@@ -67,7 +67,7 @@ async def update(
             return seen[1] is not None, first
 
 
-def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Command]:
+def _listing(db: Database, post: PublishedPost, seen: Seen, *, is_new: bool) -> list[Command]:
     """Return the commands that list a post where it belongs, or remove it from there."""
     shown, score = seen
     steps: list[Command]
@@ -91,7 +91,7 @@ def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Co
     return steps
 
 
-def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
+def _seen(post: PublishedPost, replies: Sequence[Any]) -> Seen:
     """Return who sees a post, from the replies about it and its author."""
     fields, user = map(read_pairs, replies)
     found, author = read_post(post.id, fields), User.read(post.author, user)

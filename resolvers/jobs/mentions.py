@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resolvers.jobs.step import Budget, Outcome
+from resolvers.jobs.step import Budget, StepOutcome
 from store import accounts, likes_and_comments, notifications, posts
 from store.client.database import Database
 from store.groups import membership
@@ -25,7 +25,7 @@ async def end_of_post(db: Database, body: PostDeletion) -> None:
     await notifications.unmention(db, MentionSource(body.author, body.post), set(body.mentions))
 
 
-async def notify_of_comment(db: Database, job: Job[CommentMentions], _: Budget) -> Outcome:
+async def notify_of_comment(db: Database, job: Job[CommentMentions], _: Budget) -> StepOutcome:
     """Notify the members whom a new comment mentions."""
     comment = job.body
     below = await posts.post(db, comment.post)
@@ -36,13 +36,13 @@ async def notify_of_comment(db: Database, job: Job[CommentMentions], _: Budget) 
     if not await likes_and_comments.comment_exists(db, comment.comment, comment.post):
         # The comment was deleted before or during the notification, so its own withdrawal may have run too early.
         await _withdraw(db, comment)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
-async def end_of_comment(db: Database, job: Job[CommentDeletion], _: Budget) -> Outcome:
+async def end_of_comment(db: Database, job: Job[CommentDeletion], _: Budget) -> StepOutcome:
     """Withdraw the notifications of a deleted comment's mentions."""
     await _withdraw(db, job.body)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def _withdraw(db: Database, body: CommentMentions) -> None:

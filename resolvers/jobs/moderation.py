@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from resolvers.jobs import conversations, groups, pictures, posts, privacy
 from resolvers.jobs.mentions import end_of_comment
-from resolvers.jobs.step import Budget, Outcome, Part, in_parts, run_part
+from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
 from store import accounts, likes_and_comments, promotions
 from store import posts as stored_posts
 from store.client.database import Database
@@ -19,7 +19,7 @@ from store.records.lists import read_pairs
 from store.records.posts import Comment
 
 
-async def resolve(db: Database, job: Job[Resolution], budget: Budget) -> Outcome:
+async def resolve(db: Database, job: Job[Resolution], budget: Budget) -> StepOutcome:
     """Carry out a decision on a case, then notify all reporters in batches. The case expires afterwards."""
     if not job.cursor:
         await _carry_out(db, job.body, budget)
@@ -72,14 +72,14 @@ def _fields(reply: object) -> dict[str, str]:
     return reply if isinstance(reply, dict) else read_pairs(reply)  # type: ignore[arg-type]
 
 
-async def log_act(_: Database, _job: Job[ActLogging], _budget: Budget) -> Outcome:
+async def log_act(_: Database, _job: Job[ActLogging], _budget: Budget) -> StepOutcome:
     """Do nothing more: the act that a job carries is logged before its steps."""
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
-async def log_intended(db: Database, job: Job[IntendedAct], _: Budget) -> Outcome:
+async def log_intended(db: Database, job: Job[IntendedAct], _: Budget) -> StepOutcome:
     """Log the creation or end of a promotion if it has happened."""
     promotion = await promotions.promotion(db, job.body.promotion)
     if promotion and (not job.body.is_end or not promotion.ends):
         await log.append_fields(db, job.body.intended)
-    return Outcome.DONE
+    return StepOutcome.DONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.jobs.step import Budget, Outcome
+from resolvers.jobs.step import Budget, StepOutcome
 from resolvers.operation.inputs import batches
 from resolvers.rules import names
 from store import jobs, search
@@ -38,10 +38,10 @@ def _state(reply: Sequence[str | None]) -> str:
     return "" if login is None else search.state(int(magnitude or 0), names.indexed(login, name or ""))
 
 
-async def move(db: Database, job: Job[NameIndexing], _: Budget) -> Outcome:
+async def move(db: Database, job: Job[NameIndexing], _: Budget) -> StepOutcome:
     """Run the job of a member whose follower count has reached another magnitude."""
     await index(db, [job.body.member])
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def catch_up(db: Database) -> None:

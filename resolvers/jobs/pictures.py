@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from resolvers.jobs.step import Budget, Outcome
+from resolvers.jobs.step import Budget, StepOutcome
 from store.client.database import Database
 from store.moderation import reports
 from store.pictures import images
@@ -13,10 +13,10 @@ from store.records.jobs import Job, ObjectRemoval, PictureReservation
 UNATTACHED_BATCH = 100  # pictures of a deleted account looked at per step
 
 
-async def remove_objects(db: Database, job: Job[ObjectRemoval], _: Budget) -> Outcome:
+async def remove_objects(db: Database, job: Job[ObjectRemoval], _: Budget) -> StepOutcome:
     """Remove the stored objects of pictures that are gone."""
     await remove(db, job.body.objects)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def remove(db: Database, objects: Sequence[str]) -> None:
@@ -25,7 +25,7 @@ async def remove(db: Database, objects: Sequence[str]) -> None:
         await db.media.delete(objects)
 
 
-async def end_reservation(db: Database, job: Job[PictureReservation], _: Budget) -> Outcome:
+async def end_reservation(db: Database, job: Job[PictureReservation], _: Budget) -> StepOutcome:
     """Attach reserved pictures to the message that took them, or give them back.
 
     From then on, no message can take them. So a message that is under way is refused, and pictures never belong to two.
@@ -34,7 +34,7 @@ async def end_reservation(db: Database, job: Job[PictureReservation], _: Budget)
     await remove(db, await images.end_reservation(db, job.body.owner, job.id, job.body.images, message))
     if message:
         await images.forget_taken(db, job.body.conversation, job.id)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def end_messaged(db: Database, message: int, packed: str) -> None:

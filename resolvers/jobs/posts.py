@@ -9,7 +9,7 @@ from typing import Any
 from resolvers.homes import merge
 from resolvers.jobs import listings, pictures
 from resolvers.jobs.mentions import end_of_comments, end_of_post, notify_of_post
-from resolvers.jobs.step import Budget, Outcome, in_batches, run_part, to_followers
+from resolvers.jobs.step import Budget, StepOutcome, in_batches, run_part, to_followers
 from resolvers.rules import ranking
 from store import (
     big_authors,
@@ -24,7 +24,7 @@ from store import (
 )
 from store.client.database import Command, Database
 from store.events import log
-from store.events.log import NOTHING, Content
+from store.events.log import NOTHING, EventContent
 from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
@@ -37,7 +37,7 @@ BUILDING = timedelta(minutes=1)  # A home begun before its author became big may
 CASCADE, AGAIN = "cascade", "again"  # Cursors of a delete after its first pass over the followers.
 
 
-async def post(db: Database, job: Job[PostDelivery], budget: Budget) -> Outcome:
+async def post(db: Database, job: Job[PostDelivery], budget: Budget) -> StepOutcome:
     """Deliver a new post: mentions, hashtags, public, its original or its conversation, live readers, followers."""
     new = job.body
     if new.group:
@@ -51,7 +51,7 @@ async def post(db: Database, job: Job[PostDelivery], budget: Budget) -> Outcome:
     if new.is_pulled:
         if not job.cursor:
             await _announce(db, job)
-        return Outcome.DONE
+        return StepOutcome.DONE
     delivery = await _delivery(db, new, job.id)
 
     async def deliver_batch(after: int, count: int) -> tuple[int, int]:
@@ -61,22 +61,22 @@ async def post(db: Database, job: Job[PostDelivery], budget: Budget) -> Outcome:
         return await fanout.finish(db, batch, reply)
 
     reached = await in_batches(db, job, budget, deliver_batch, fanout.at_once(db, delivery))
-    return Outcome.DONE if reached else Outcome.MORE
+    return StepOutcome.DONE if reached else StepOutcome.MORE
 
 
-async def _post_in_group(db: Database, job: Job[PostDelivery], budget: Budget) -> Outcome:
+async def _post_in_group(db: Database, job: Job[PostDelivery], budget: Budget) -> StepOutcome:
     """List a new post in its group, and notify those who may see it. It goes nowhere else."""
     if not await timeline.add(db, job.body.group, job.id, job.body.author):
         return await _undo(db, job, budget)
     await notify_of_post(db, job.body, job.id)
     await listings.update(db, listings.listed(job.body, job.id), (True, None))
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
-async def _undo(db: Database, job: Job[PostDelivery], budget: Budget) -> Outcome:
+async def _undo(db: Database, job: Job[PostDelivery], budget: Budget) -> StepOutcome:
     """Delete a new post that has no place any more."""
     await run_part(db, await posts.delete(db, job.id, job.body.author), delete, budget)
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def _announce(db: Database, job: Job[PostDelivery], *beside: Command) -> list[Any]:
@@ -92,7 +92,7 @@ async def _announce(db: Database, job: Job[PostDelivery], *beside: Command) -> l
     return answers[len(commands) :]
 
 
-async def delete(db: Database, job: Job[PostDeletion], budget: Budget) -> Outcome:
+async def delete(db: Database, job: Job[PostDeletion], budget: Budget) -> StepOutcome:
     """Remove a deleted post everywhere, with its plain reposts, likes, comments and favourites."""
     gone = job.body
     if job.cursor in {"", AGAIN} and not gone.plain:
@@ -111,18 +111,18 @@ async def delete(db: Database, job: Job[PostDeletion], budget: Budget) -> Outcom
             kind = "unrepost" if gone.plain else "delete"
             await db.ask(_event_command(db, gone, f"delete:{gone.post}", kind, gone.post))
     if job.cursor != CASCADE and not gone.group and not await _retract(db, job, budget):
-        return Outcome.MORE
+        return StepOutcome.MORE
     if not await _cascade(db, gone.post, gone.author, budget):
         await jobs.checkpoint(db, job, CASCADE)
-        return Outcome.MORE
+        return StepOutcome.MORE
     await _clear(db, job, gone.post)
     await pictures.remove(db, gone.objects)
     if gone.overtook and job.cursor != AGAIN:
         # The delete overtook a delivery, and one of its batches may have run after the retraction. So a worker goes
         # over the homes once more, after a lease in which that batch has ended.
         await jobs.checkpoint(db, job, AGAIN)
-        return Outcome.LATER
-    return Outcome.DONE
+        return StepOutcome.LATER
+    return StepOutcome.DONE
 
 
 def _unlist(db: Database, gone: PostDeletion) -> list[Command]:
@@ -132,7 +132,7 @@ def _unlist(db: Database, gone: PostDeletion) -> list[Command]:
     return public_timelines.remove_commands(gone.post, read_hashtags(gone.hashtags))
 
 
-async def hide(db: Database, job: Job[PostHiding], _: Budget) -> Outcome:
+async def hide(db: Database, job: Job[PostHiding], _: Budget) -> StepOutcome:
     """Announce that a post was hidden or is shown again. Homes keep it, and the read path decides."""
     changed = job.body
     await listings.update(db, listings.listed(changed, changed.post))
@@ -143,7 +143,7 @@ async def hide(db: Database, job: Job[PostHiding], _: Budget) -> Outcome:
     about = _about(changed, changed.post)
     async for last in log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
         await jobs.checkpoint(db, job, str(last))
-    return Outcome.DONE
+    return StepOutcome.DONE
 
 
 async def restate(db: Database, job: Job, post: int) -> None:
@@ -156,7 +156,7 @@ async def restate(db: Database, job: Job, post: int) -> None:
         return
     if found.group:
         await db.ask(timeline.change_command(db, found.group, post))
-    of = listings.Listed(post, found.author, found.hashtags, is_in_group=bool(found.group))
+    of = listings.PublishedPost(post, found.author, found.hashtags, is_in_group=bool(found.group))
     seen_by_all, _ = await listings.update(db, of)
     about = {"post": post, **({"original": found.original_id} if isinstance(found, Repost) else {})}
     async for _ in log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
@@ -232,7 +232,7 @@ async def _delivery(
 
 def _event_command(db: Database, body: PostBody, name: str, kind: str, post: int) -> Command:
     """Return the command that logs an event about the post of a job. Only a public one reaches the site's streams."""
-    content = Content(body.text, body.latitude, body.longitude) if body.is_public else NOTHING
+    content = EventContent(body.text, body.latitude, body.longitude) if body.is_public else NOTHING
     about = {**_about(body, post), "is_public": int(body.is_public)}
     return log.append_command(db, name, kind, body.author, content, **about)
 

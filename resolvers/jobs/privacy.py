@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator, Sequence
 
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
-from resolvers.jobs.step import Budget, Outcome, Part, in_parts, run_part
+from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
 from store import accounts, follows, kinds, posts, public_timelines, timelines
 from store.client.database import Database
 from store.events import log
-from store.events.log import Content
+from store.events.log import EventContent
 from store.ids import CLOCK_SKEW, instant
 from store.keys.fields import UserField
 from store.records.jobs import Job, PrivacyChange
@@ -25,7 +25,7 @@ REQUESTS_BATCH = 100  # requests approved per step once a member is no longer pr
 POSTS_BATCH = 100  # entries of the profile processed per step
 
 
-async def apply(db: Database, job: Job[PrivacyChange], budget: Budget) -> Outcome:
+async def apply(db: Database, job: Job[PrivacyChange], budget: Budget) -> StepOutcome:
     """Approve waiting requests if a member is no longer private, and update the public lists of their posts.
 
     Each step reads the account state again. So of two changes in quick succession, the later one wins.
@@ -73,9 +73,9 @@ def _about(post: Post) -> dict[str, int]:
     return about
 
 
-def _content(post: Post) -> Content:
+def _content(post: Post) -> EventContent:
     place = post.location
-    return Content(post.text, *(str(place.latitude), str(place.longitude)) if place else ())
+    return EventContent(post.text, *(str(place.latitude), str(place.longitude)) if place else ())
 
 
 async def _waiting(db: Database, member: int) -> list[int]:

@@ -13,7 +13,7 @@ from store.records.jobs import Job, OneBody
 from store.records.lists import Entry
 
 
-class Outcome(Enum):
+class StepOutcome(Enum):
     """How far a job has come."""
 
     DONE = "done"
@@ -28,17 +28,17 @@ class Budget:
     left: float
 
 
-Step = Callable[[Database, Job[OneBody], Budget], Awaitable[Outcome]]
+Step = Callable[[Database, Job[OneBody], Budget], Awaitable[StepOutcome]]
 Part = tuple[str, int]  # the job's cursor after a part of its work, and the cost of the part in followers
 # Acts on at most so many followers after an edge; returns how many there were, and the last one's edge.
 Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
 
 
-async def conclude(db: Database, job: Job, outcome: Outcome) -> None:
+async def conclude(db: Database, job: Job, outcome: StepOutcome) -> None:
     """Mark a job as finished, or hand it over to the worker, as its outcome says."""
-    if outcome is Outcome.DONE:
+    if outcome is StepOutcome.DONE:
         await db.ask(jobs.finish(job.id))
-    elif outcome is Outcome.MORE:
+    elif outcome is StepOutcome.MORE:
         await jobs.hand_over(db, job)
 
 
@@ -48,16 +48,16 @@ async def run_part(db: Database, job: Job[OneBody] | None, step: Step[OneBody], 
         await conclude(db, job, await step(db, job, budget))
 
 
-async def in_parts(db: Database, job: Job, budget: Budget, parts: AsyncGenerator[Part]) -> Outcome:
+async def in_parts(db: Database, job: Job, budget: Budget, parts: AsyncGenerator[Part]) -> StepOutcome:
     """Run the parts of a job until the budget runs out, with a checkpoint after each part."""
     async with aclosing(parts):
         async for cursor, cost in parts:
             budget.left -= cost
             if not await jobs.checkpoint(db, job, cursor):
-                return Outcome.DONE  # another worker has finished it
+                return StepOutcome.DONE  # another worker has finished it
             if budget.left <= 0:
-                return Outcome.MORE
-    return Outcome.DONE
+                return StepOutcome.MORE
+    return StepOutcome.DONE
 
 
 async def to_followers(

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from structlog.contextvars import bound_contextvars
 
 from store.client.database import Database
-from store.client.tracing import Kind, Parent, Span, Take, read_parent, running
+from store.client.tracing import Parent, Span, SpanKind, Take, read_parent, running
 from store.records.jobs import Job
 
 
@@ -22,6 +22,6 @@ def continued(db: Database, job: Job) -> AbstractContextManager[None]:
 @contextmanager
 def _continued(take: Take, parent: Parent) -> Iterator[None]:
     # The process that has begun the operation ends its span. Here only its parts are recorded.
-    operation = Span(Kind.OPERATION, "", take, parent.trace, id=parent.span)
+    operation = Span(SpanKind.OPERATION, "", take, parent.trace, id=parent.span)
     with running(operation), bound_contextvars(trace_id=f"{parent.trace:032x}"):
         yield

@@ -11,23 +11,23 @@ from typing import IO
 import structlog
 
 from resolvers.imaging.processing import make
-from resolvers.jobs.step import Budget, Outcome
+from resolvers.jobs.step import Budget, StepOutcome
 from resolvers.process.errors import UserErrorCode
 from store.client.database import Database
 from store.client.metering import METER
-from store.media.objects import Form, MediaMissing
+from store.media.objects import MediaMissing, PictureForm
 from store.pictures import processing_time, uploads
 from store.pictures.uploads import Processed, Upload
 from store.records.jobs import Job, UploadProcessing
 from store.records.pictures import UploadPurpose, UploadState
 
 SQUARE = {UploadPurpose.AVATAR}
-FORMS = (Form.LARGE, Form.SMALL)
+FORMS = (PictureForm.LARGE, PictureForm.SMALL)
 
 log = structlog.get_logger()
 
 
-async def process(db: Database, job: Job[UploadProcessing], _: Budget) -> Outcome:
+async def process(db: Database, job: Job[UploadProcessing], _: Budget) -> StepOutcome:
     """Make the forms of an upload. Repeating it writes the same objects again, or removes what is not needed.
 
     Names are never used twice. So what a repetition, or a worker that was slow, does after the upload is removed or
@@ -38,8 +38,8 @@ async def process(db: Database, job: Job[UploadProcessing], _: Budget) -> Outcom
         await _process(db, upload)
         upload = await uploads.read(db, upload.id)
     is_ready = upload is not None and upload.object == name and upload.state is UploadState.READY
-    await db.media.delete([name], [Form.ORIGINAL] if is_ready else tuple(Form))
-    return Outcome.DONE
+    await db.media.delete([name], [PictureForm.ORIGINAL] if is_ready else tuple(PictureForm))
+    return StepOutcome.DONE
 
 
 async def _process(db: Database, upload: Upload) -> None:
@@ -47,7 +47,7 @@ async def _process(db: Database, upload: Upload) -> None:
     with contextlib.ExitStack() as files:
         source, *targets = [files.enter_context(_file(db)) for _ in range(1 + len(FORMS))]
         try:
-            async for piece in db.media.stream(upload.object, Form.ORIGINAL):
+            async for piece in db.media.stream(upload.object, PictureForm.ORIGINAL):
                 source.write(piece)
         except MediaMissing:
             # Another worker that has the same job may have been faster.

@@ -23,7 +23,7 @@ from resolvers.homes import build
 from resolvers.live.cursors import StreamEvent, StreamGap, begin, event_cursor, gap_at
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
-from resolvers.reading.home_edges import Placed, TimelineEdge, placed
+from resolvers.reading.home_edges import PlacedPost, TimelineEdge, placed
 from resolvers.reading.home_entries import HomeEntries
 from store import follows, posts, replies, timelines
 from store.events import log as events
@@ -248,9 +248,9 @@ def _together(some: Affected | None, others: Affected) -> Affected | None:
 
 async def _look(
     context: Context, event: Event, subscription: HomeSubscription, post: int, sources: tuple[Source, ...]
-) -> Placed:
+) -> PlacedPost:
     """Return a post's place in the viewer's home now; three round trips."""
     if event.kind == "delete":
-        return Placed(None, None)
+        return PlacedPost(None, None)
     scanned = REPOSTS_MERGED if _is_about_member(event) else REPOSTS_SCANNED
     return await placed(context, subscription.following, post, sources, scanned)

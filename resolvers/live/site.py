@@ -13,7 +13,7 @@ from resolvers.live.cursors import StreamGap, begin, gap_at
 from resolvers.operation.context import Context
 from resolvers.process.broadcasts import Listener, Rendering
 from resolvers.process.errors import BadUserInput
-from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, WantedEvents
 from resolvers.reading import global_ids
 from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
@@ -47,7 +47,7 @@ async def stream(
     if kinds is not None and not kinds:
         raise BadUserInput("kinds: must have at least one kind")
     chosen = frozenset(kinds) if kinds else ALL_KINDS
-    async with aclosing(live(context, Wanted(chosen, read_filter(wanted)), after)) as changes:
+    async with aclosing(live(context, WantedEvents(chosen, read_filter(wanted)), after)) as changes:
         async for event in changes:
             yield event
 
@@ -57,7 +57,7 @@ async def sample(context: Context, percent: int, after: str | None) -> AsyncGene
     await context.member()
     if not 1 <= percent <= SHARES:
         raise BadUserInput(f"percent: must be from 1 to {SHARES}, is {percent}")
-    async with aclosing(live(context, Wanted(SAMPLED, percent=percent), after)) as changes:
+    async with aclosing(live(context, WantedEvents(SAMPLED, percent=percent), after)) as changes:
         async for event in changes:
             yield event
 
@@ -83,7 +83,7 @@ def _member(place: int, text: str) -> int:
     return found[1]
 
 
-async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGenerator[SiteEvent, None]:
+async def live(context: Context, wanted: WantedEvents, after: str | None) -> AsyncGenerator[SiteEvent, None]:
     """Yield the wanted events of the site, as the viewer sees them; a viewer of None has no token.
 
     In place of an event that has been rendered, its result is yielded.
@@ -120,7 +120,7 @@ class SiteSubscription:
     As the outlet of its subscriber, it sends at once what everybody gets, while the task waits for events.
     """
 
-    def __init__(self, context: Context, wanted: Wanted, subscriber: Listener) -> None:
+    def __init__(self, context: Context, wanted: WantedEvents, subscriber: Listener) -> None:
         self.relationships: dict[int, Relationship] = {}
         self._context = context
         self._viewer = context.viewer

@@ -118,7 +118,7 @@ Lookup = tuple[DataLoader[Any], Sequence[Any]]
 Sought = tuple[DataLoader[Any], list[Any], list[Command]]
 
 
-class _Reading:
+class _LoaderReading:
     """The reads of several data loaders, sent together."""
 
     def __init__(self, sought: list[Sought]) -> None:
@@ -166,7 +166,7 @@ def read_ahead(batcher: Batcher, loader: DataLoader[Any], entity_id: Any) -> Non
         return
     found: asyncio.Future[None] = batcher.loop.create_future()
     if ids := loader.seek([entity_id], set()):
-        reading = _Reading([(loader, ids, loader.ask(ids, found))])
+        reading = _LoaderReading([(loader, ids, loader.ask(ids, found))])
         batcher.read(reading).add_done_callback(partial(_end, found))
 
 
@@ -195,8 +195,8 @@ async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[An
 
 
 async def _ask(batcher: Batcher, asked: list[Sought]) -> None:
-    cacheable = _Reading([one for one in asked if one[0].cached and one[2]])
-    others = _Reading([one for one in asked if not (one[0].cached and one[2])])
+    cacheable = _LoaderReading([one for one in asked if one[0].cached and one[2]])
+    others = _LoaderReading([one for one in asked if not (one[0].cached and one[2])])
     reading = batcher.read(cacheable) if cacheable.commands else None
     replies = await batcher.attempt(others.commands) if others.commands else []
     if reading:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.dataloader import DataLoader, sound
-from store.client.caching.values import CachedValues, Relations
+from store.client.caching.values import CachedRelations, CachedValues
 from store.client.database import Command
 from store.records.lists import read_pairs
 
@@ -48,7 +48,7 @@ def flags(
     batcher: Batcher,
     command: Callable[[int, list[int]], Command],
     viewer: int,
-    cached: Relations | None = None,
+    cached: CachedRelations | None = None,
 ) -> DataLoader[bool]:
     """Return the data loader of what a viewer has set on things, all of it stored in one key of the viewer."""
 

@@ -8,7 +8,7 @@ from resolvers.process.tokens import Tokens, digest, mail_nonce, mail_token_memb
 from store.keys.fields import MailTokenField
 from store.limits.windows import HOUR_SECONDS, MINUTE_SECONDS
 from store.mail import tokens
-from store.mail.letters import Letter, Link, MailKind
+from store.mail.letters import Letter, MailKind, MailLink
 from store.mail.tokens import MailToken
 from store.secret import Secret
 from store.settings import Settings
@@ -20,12 +20,12 @@ PURPOSES = {
 }  # of the token in a mail's link, for mails that have one
 
 
-def make(signer: Tokens, settings: Settings, kind: MailKind, member: int) -> Link:
+def make(signer: Tokens, settings: Settings, kind: MailKind, member: int) -> MailLink:
     """Return a letter with a link, whose token is new."""
     nonce = mail_nonce()
     token = signer.mail_token(PURPOSES[kind], member, nonce)
     letter = Letter(kind=kind, member=str(member), nonce=nonce)
-    return Link(letter, digest(token.reveal()), lifetime(settings, kind))
+    return MailLink(letter, digest(token.reveal()), lifetime(settings, kind))
 
 
 def lifetime(settings: Settings, kind: MailKind) -> int:

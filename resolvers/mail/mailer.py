@@ -18,7 +18,7 @@ import structlog
 
 from resolvers.mail import links, recipients
 from resolvers.mail.composing import compose
-from resolvers.mail.sending import Away, PutOff, Refused, Transport, transport
+from resolvers.mail.sending import Away, MailRefused, PutOff, Transport, transport
 from resolvers.process.tokens import Tokens, digest
 from store.client.background import BACKGROUND
 from store.client.database import Database, Unavailable
@@ -40,7 +40,7 @@ DAY_SECONDS = 86_400
 log = structlog.get_logger(__name__)
 
 
-class Outcome(Enum):
+class SendingOutcome(Enum):
     """What became of an attempt to send a mail."""
 
     SETTLED = "settled"  # sent, refused for good, or not wanted any more
@@ -135,16 +135,16 @@ class Mailer:
         settled = 0
         while waiting:
             await BACKGROUND.give_way()
-            settled += await self._try(carrier, waiting.pop()) is Outcome.SETTLED
+            settled += await self._try(carrier, waiting.pop()) is SendingOutcome.SETTLED
         return settled
 
-    async def _try(self, carrier: Transport, mail: Mail) -> Outcome:
+    async def _try(self, carrier: Transport, mail: Mail) -> SendingOutcome:
         letter = mail.letter
         if mail.id in self._accepted:
             return await self._settle(mail)
         held, addressee = await outbox.begin(self._db, mail, links.PURPOSES.get(letter.kind, ""))
         if held is None:
-            return Outcome.LOST
+            return SendingOutcome.LOST
         if not self._is_wanted(mail, addressee):
             log.info("mail_dropped", mail=mail.id, kind=letter.kind.value)
             return await self._settle(mail)
@@ -156,7 +156,7 @@ class Mailer:
             message = compose(self._settings, self._signer, mail.id, letter, addressee.login or "")
             async with lease:
                 await carrier.send(mail.id, message)
-        except Refused as error:
+        except MailRefused as error:
             log.error("mail_refused", mail=mail.id, kind=letter.kind.value, reason=str(error))  # noqa: TRY400
         except PutOff as error:
             return await self._put_off(lease.mail, str(error))
@@ -166,17 +166,17 @@ class Mailer:
             raise
         return await self._settle(mail)
 
-    async def _settle(self, mail: Mail) -> Outcome:
+    async def _settle(self, mail: Mail) -> SendingOutcome:
         # While the store is away, this process remembers which mails the server has accepted.
         self._accepted.add(mail.id)
         await self._db.ask(*outbox.finish(mail.id))
         self._accepted.discard(mail.id)
-        return Outcome.SETTLED
+        return SendingOutcome.SETTLED
 
-    async def _put_off(self, mail: Mail | None, reason: str, least_wait: float = 0) -> Outcome:
+    async def _put_off(self, mail: Mail | None, reason: str, least_wait: float = 0) -> SendingOutcome:
         """Make a mail due again. It waits longer after each attempt, or for the limit of its recipient to end."""
         if mail is None:
-            return Outcome.LOST
+            return SendingOutcome.LOST
         kind = mail.letter.kind.value
         if time.time() - made_at(mail.id) / 1000 > self._settings.mail_retry_days * DAY_SECONDS:
             log.error("mail_given_up", mail=mail.id, kind=kind, reason=reason)
@@ -186,7 +186,7 @@ class Mailer:
         log.warning("mail_put_off", mail=mail.id, kind=kind, reason=reason, retry_seconds=round(wait))
         changed = msgspec.structs.replace(mail.letter, attempts=attempts)
         await outbox.put_off(self._db, mail, int(wait * 1000), changed)
-        return Outcome.WAITS
+        return SendingOutcome.WAITS
 
     def _is_wanted(self, mail: Mail, addressee: Addressee) -> bool:
         """Return whether the mail's link still works and its account still exists."""

@@ -24,7 +24,7 @@ QUIT_SECONDS = 5.0
 log = structlog.get_logger(__name__)
 
 
-class Refused(Exception):
+class MailRefused(Exception):
     """The server refuses this mail for good. The message has the server's code, and no address."""
 
 
@@ -184,7 +184,7 @@ class SmtpTransport:
 def _verdict(error: aiosmtplib.SMTPResponseException) -> Exception:
     if error.code == CLOSING:
         return Away(_shown(error))
-    return (Refused if error.code >= PERMANENT else PutOff)(_shown(error))
+    return (MailRefused if error.code >= PERMANENT else PutOff)(_shown(error))
 
 
 def _shown(error: BaseException) -> str:

@@ -12,16 +12,16 @@ from resolvers.process.errors import Refused, UserError, UserErrorCode
 from resolvers.rules.repetition import fingerprint
 from store.client.metering import METER
 from store.limits import writes
-from store.limits.writes import Kind, Limit, Made
+from store.limits.writes import Limit, WriteKind, WritesMade
 from store.refusals import Exceeded, Refusal
 
 TEXT_MOST = 100_000  # characters that are read ahead: a longer text is refused anyway
 UNITS = {
-    Kind.POSTS: "posts",
-    Kind.COMMENTS: "comments",
-    Kind.FOLLOWS: "follows and requests to follow",
-    Kind.LIKES: "likes",
-    Kind.MESSAGES: "messages",
+    WriteKind.POSTS: "posts",
+    WriteKind.COMMENTS: "comments",
+    WriteKind.FOLLOWS: "follows and requests to follow",
+    WriteKind.LIKES: "likes",
+    WriteKind.MESSAGES: "messages",
 }
 
 
@@ -37,7 +37,7 @@ def read_ahead(context: Context, text: str | None) -> None:
     context.read_ahead = ReadAhead(text or "", digest, replies)
 
 
-async def limit(context: Context, kind: Kind, text: str = "", target: object = "") -> Limit | None:
+async def limit(context: Context, kind: WriteKind, text: str = "", target: object = "") -> Limit | None:
     """Return the limits of the viewer's write, and whether one is exceeded; None where nothing is limited.
 
     `target` is what the text goes to: a conversation, a post or a group. Without one, the text may be repeated.
@@ -56,7 +56,7 @@ async def limit(context: Context, kind: Kind, text: str = "", target: object = "
     return replace(found, exceeded=made.exceeds(found))
 
 
-async def _made(ahead: ReadAhead) -> Made:
+async def _made(ahead: ReadAhead) -> WritesMade:
     replies = await ahead.replies
     for reply in replies:
         if isinstance(reply, Exception):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from resolvers.rules import links
-from resolvers.rules.links import ImageSize, Link
+from resolvers.rules.links import ImageSize, PictureLink
 from store.records.pictures import Image
 from store.settings import Settings
 
@@ -33,15 +33,15 @@ class PictureLinks:
         key = (image.object, image.version, image.message, size is ImageSize.LARGE)
         url = self._made.get(key)
         if url is None:
-            link = Link(image.id, image.object, size.value, image.version, image.message, expires)
+            link = PictureLink(image.id, image.object, size.value, image.version, image.message, expires)
             url = self._made[key] = links.url(self._secret, self._base, link)
         return url
 
-    def read(self, path: Mapping[str, str], query: Mapping[str, str]) -> Link | None:
+    def read(self, path: Mapping[str, str], query: Mapping[str, str]) -> PictureLink | None:
         """Return what a link says, from its parts; None for one that is malformed, forged, changed or expired."""
         image, expires, version = path["image"], query.get("expires", ""), query.get("version", "")
         message = query.get("message", "0")
         if not all(map(_NUMBER.fullmatch, (image, expires, version, message))):
             return None
-        link = Link(int(image), path["object"], path["form"], int(version), int(message), int(expires))
+        link = PictureLink(int(image), path["object"], path["form"], int(version), int(message), int(expires))
         return link if links.is_valid(self._secret, link, query.get("signature", ""), time.time()) else None

@@ -84,7 +84,7 @@ class SessionCheck:
         claims = self._claims
         if claims is None or self._found or self._cached.find([claims.session]):
             return None
-        return _Reading(self, claims)
+        return _SessionReading(self, claims)
 
     def judge(self, counted: Sequence[Any]) -> bool:
         """Return whether the session is valid; False if it has to be read first.
@@ -136,7 +136,7 @@ class SessionCheck:
         return self.fatal
 
 
-class _Reading:
+class _SessionReading:
     """The commands that read a session and its member's role and suspension."""
 
     def __init__(self, session_check: SessionCheck, claims: Claims) -> None:

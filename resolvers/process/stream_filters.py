@@ -56,7 +56,7 @@ SAMPLED = frozenset({StreamEventKind.POST_CREATED, StreamEventKind.POST_DELETED}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEvents:
     """A subscriber's selection: events of some kinds that pass a filter, or a sample of all posts."""
 
     kinds: Collection[StreamEventKind] = ALL_KINDS
@@ -86,7 +86,7 @@ class Listeners:
         """Watch the event log. `forget` is called when cached renderings of earlier events may be wrong."""
         self._log = log
         self._limit = limit
-        self._wanted: dict[Listener, Wanted] = {}
+        self._wanted: dict[Listener, WantedEvents] = {}
         self._filters = Filters[Listener]()
         self._samples: dict[int, set[Listener]] = defaultdict(set)
         self._members: dict[int, set[Listener]] = defaultdict(set)
@@ -106,7 +106,7 @@ class Listeners:
         """Stop sending events to idle subscribers."""
         await self._broadcasts.close()
 
-    def listen(self, viewer: int | None, wanted: Wanted) -> Listener:
+    def listen(self, viewer: int | None, wanted: WantedEvents) -> Listener:
         """Return a new subscriber for a selection of events, and for changes of the viewer's relationships."""
         subscriber = Listener(self._limit, self._log.cursor)
         self._wanted[subscriber] = wanted

@@ -185,7 +185,7 @@ def shown_sources(sight: Sight, existing: Sequence[Source]) -> tuple[Source, ...
     return tuple(source for source, permissions in shown if permissions.is_wanted and permissions.posts)
 
 
-class Placed(Struct, frozen=True):
+class PlacedPost(Struct, frozen=True):
     """A post and its edge in a home. `post` is None if it was deleted, `edge` if the home does not list it."""
 
     post: Post | None
@@ -194,7 +194,7 @@ class Placed(Struct, frozen=True):
 
 async def placed(
     context: Context, following: set[int], post_id: int, required: tuple[Source, ...], scanned: int
-) -> Placed:
+) -> PlacedPost:
     """Return a post's place in the viewer's home, without relying on the stored home; three round trips.
 
     There is no edge for a post that the viewer does not see, or has muted. `required` are reposts that must be
@@ -207,16 +207,16 @@ async def placed(
         _sources(context, following, post_id, required, scanned),
     )
     if record is None or post is None:
-        return Placed(record, None)
+        return PlacedPost(record, None)
     has_author = record.home_author == viewer or record.home_author in following
     own = [record.id] if has_author else []
     place = merging.place((*own, *(source.repost for source in sources)), bounds.lift(context.db))
     shows_reply = context.settings.home_shows_all_replies or merging.shows_reply(record, viewer, following.__contains__)
     if place is None:
-        return Placed(record, None)
+        return PlacedPost(record, None)
     shown = shown_sources(sight, merging.in_order_of_lifts(sources, place))
     is_told = has_author and shows_reply
-    return Placed(record, TimelineEdge(paging.cursor(HOME, place), post, shown) if is_told or shown else None)
+    return PlacedPost(record, TimelineEdge(paging.cursor(HOME, place), post, shown) if is_told or shown else None)
 
 
 async def _sources(

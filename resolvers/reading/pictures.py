@@ -13,7 +13,7 @@ from resolvers.reading import global_ids, hydrate, messaging
 from resolvers.rules import places
 from store.conversations.records import Message
 from store.pictures import images as stored
-from store.pictures.images import ImageRefusal, Wanted
+from store.pictures.images import ImageRefusal, WantedImage
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.members import User
 from store.records.pictures import Image
@@ -44,13 +44,13 @@ class Picture(Protocol):
     focus: FocalPoint | None
 
 
-def named(context: Context, images: Sequence[Picture] | None) -> tuple[Wanted, ...]:
+def named(context: Context, images: Sequence[Picture] | None) -> tuple[WantedImage, ...]:
     """Return the pictures that a post or message is to have; raises Refused, which names each broken rule."""
     given = images or []
     if len(given) > IMAGES_MOST:
         message = f"images: at most {IMAGES_MOST} pictures, here are {len(given)}"
         raise refuse(UserErrorCode.LIMIT_REACHED, message, "images")
-    wanted: list[Wanted] = []
+    wanted: list[WantedImage] = []
     errors: list[UserError] = []
     for place, picture in enumerate(given):
         try:
@@ -66,13 +66,13 @@ def named(context: Context, images: Sequence[Picture] | None) -> tuple[Wanted, .
     return tuple(wanted)
 
 
-def checked(context: Context, picture: Picture, *path: str) -> Wanted:
+def checked(context: Context, picture: Picture, *path: str) -> WantedImage:
     """Return a picture to be attached; raises Refused if its id, its alt text or its focus breaks a rule."""
     number = global_ids.expect(picture.upload_id, ("upload",), *path, "uploadId")
-    return Wanted(number, checked_alt(context, picture.alt, *path), *checked_focus(picture.focus, *path))
+    return WantedImage(number, checked_alt(context, picture.alt, *path), *checked_focus(picture.focus, *path))
 
 
-def of_profile(context: Context, **given: Picture | Keep | None) -> dict[str, Wanted | None]:
+def of_profile(context: Context, **given: Picture | Keep | None) -> dict[str, WantedImage | None]:
     """Return the new pictures of a profile by field, None for one to remove; raises Refused."""
     named = {field: picture for field, picture in given.items() if not isinstance(picture, Keep)}
     return {field: checked(context, one, field) if one else None for field, one in named.items()}
@@ -115,7 +115,7 @@ def _error(code: UserErrorCode, rule: str, *path: str) -> Refused:
     return refuse(code, f"{'.'.join(path)}: {rule}", *path)
 
 
-def digest_of(wanted: Sequence[Wanted]) -> list[list[object]]:
+def digest_of(wanted: Sequence[WantedImage]) -> list[list[object]]:
     """Return pictures as the digest of a mutation's input takes them."""
     return [list(one) for one in wanted]
 

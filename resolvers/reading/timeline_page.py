@@ -46,7 +46,7 @@ async def edges(timeline: Timeline[Facts], entries: Sequence[Entry]) -> Sequence
     return timeline.rules(entries, await timeline.records(entries))
 
 
-class Home:
+class HomeTimeline:
     """A home. With `at_any_place`, a post of the home is shown wherever it is listed, as in order of importance."""
 
     def __init__(self, context: Context, viewer: int, *, at_any_place: bool = False) -> None:

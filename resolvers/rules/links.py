@@ -20,7 +20,7 @@ class ImageSize(Enum):
     LARGE = "large"
 
 
-class Link(NamedTuple):
+class PictureLink(NamedTuple):
     """What a link to one form of a picture says. `message` is the message that the picture belongs to, 0 for none."""
 
     image: int
@@ -36,19 +36,19 @@ def expiry(now: float) -> int:
     return (int(now) // GRID + 2) * GRID
 
 
-def url(secret: str, base: str, link: Link) -> str:
+def url(secret: str, base: str, link: PictureLink) -> str:
     """Return the URL of a link, which begins with `base`."""
     about = f"&message={link.message}" if link.message else ""
     place = f"{base}{PATH}{link.image}/{link.object}/{link.form}.webp"
     return f"{place}?version={link.version}{about}&expires={link.expires}&signature={signature(secret, link)}"
 
 
-def is_valid(secret: str, link: Link, signed: str, now: float) -> bool:
+def is_valid(secret: str, link: PictureLink, signed: str, now: float) -> bool:
     """Return whether a link was signed here and has not ended. The comparison takes the same time for any signature."""
     return hmac.compare_digest(signature(secret, link).encode(), signed.encode()) and now < link.expires <= expiry(now)
 
 
-def signature(secret: str, link: Link) -> str:
+def signature(secret: str, link: PictureLink) -> str:
     """Return the signature of a link, 32 hexadecimal digits."""
     text = f"{link.image}/{link.object}/{link.form}/{link.version}/{link.message}/{link.expires}"
     return hmac.digest(_key(secret, link.expires // GRID), text.encode(), "sha256")[:16].hex()

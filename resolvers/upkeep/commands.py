@@ -16,7 +16,7 @@ from resolvers import accounts
 from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import backlog, trimming, verify
-from resolvers.upkeep.verify import Report
+from resolvers.upkeep.verify import VerifyReport
 from store.accounts import credentials
 from store.client.database import Database
 from store.credentials import two_factor as second_factor
@@ -31,7 +31,7 @@ ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comm
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandAnswer:
     """The answer of a command: lines for people, the same as data, and the exit status."""
 
     lines: list[str]
@@ -57,17 +57,19 @@ class Bar(Protocol):
 Show = Callable[[str, int], AbstractContextManager[Bar]]  # shows a bar with a name and a total
 
 
-async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Answer:
+async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> CommandAnswer:
     """Check every invariant, and compare some homes, or all, with their computed values.
 
     Raises UpkeepRefused for a store of an older layout: what its migration rewrites would be found.
     """
     await require_newest_layout(db)
     report = await _look_over(db, show, None if all_homes else homes, seed)
-    return Answer([*report.lines()], report.data(), 0 if report.clean else 1)
+    return CommandAnswer([*report.lines()], report.data(), 0 if report.clean else 1)
 
 
-async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int, yes: bool = False) -> Answer:
+async def repair(
+    db: Database, show: Show, *, homes: int, all_homes: bool, seed: int, yes: bool = False
+) -> CommandAnswer:
     """Finish the jobs that a crash has left, then repair what is found; repeats up to `ROUNDS` times.
 
     With `yes`, objects that have belonged to nothing for two days are removed at last. Raises as `check` does.
@@ -87,7 +89,7 @@ async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed:
     if yes and (removed := await verify.remove_orphans(db, report)):
         report = await _look_over(db, show, None if all_homes else homes, seed)
         lines += [f"{removed:,} objects removed", *report.lines()]
-    return Answer(lines, {"mended": total, **report.data()}, 0 if report.clean else 1)
+    return CommandAnswer(lines, {"mended": total, **report.data()}, 0 if report.clean else 1)
 
 
 async def require_newest_layout(db: Database) -> None:
@@ -106,7 +108,7 @@ async def _finish_jobs(db: Database) -> None:
             pass
 
 
-async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> Report:
+async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> VerifyReport:
     with show("keys", await scanning.count(db)) as bar:
         try:
             return await verify.verify(db, homes=homes, seed=seed, progress=bar.update)
@@ -114,22 +116,22 @@ async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> 
             raise UpkeepRefused(f"the object store of pictures cannot be used: {error}") from error
 
 
-async def recount(db: Database, show: Show) -> Answer:
+async def recount(db: Database, show: Show) -> CommandAnswer:
     """Set every counter of members and posts to its exact total."""
     with show("keys", await scanning.count(db)) as bar:
         found = await verify.recount(db, bar.update)
     wrong = f"{found['wrong']:,} counters set right"
-    return Answer([f"{found['members']:,} members and {found['posts']:,} posts recounted: {wrong}"], dict(found))
+    return CommandAnswer([f"{found['members']:,} members and {found['posts']:,} posts recounted: {wrong}"], dict(found))
 
 
-async def trim(db: Database, show: Show) -> Answer:
+async def trim(db: Database, show: Show) -> CommandAnswer:
     """Apply every setting that bounds stored data, now."""
     with show("keys", await scanning.count(db)) as bar:
         found = await trimming.trim(db, bar.update)
-    return Answer(["let go of " + ", ".join(f"{count:,} {what}" for what, count in found.items())], dict(found))
+    return CommandAnswer(["let go of " + ", ".join(f"{count:,} {what}" for what, count in found.items())], dict(found))
 
 
-async def rebuild_home(db: Database, show: Show, *, login: str) -> Answer:
+async def rebuild_home(db: Database, show: Show, *, login: str) -> CommandAnswer:
     """Drop a member's home and build it again."""
     member = await accounts.find(db, login)
     if member is None:
@@ -137,36 +139,36 @@ async def rebuild_home(db: Database, show: Show, *, login: str) -> Answer:
     with show("homes", 1) as bar:
         entries = await build.rebuild(db, member)
         bar.update(1)
-    return Answer([f"the home of {login} has {entries:,} entries"], {"login": login, "entries": entries})
+    return CommandAnswer([f"the home of {login} has {entries:,} entries"], {"login": login, "entries": entries})
 
 
-async def work(db: Database, show: Show, *, retry: int | str | None, discard: int | None) -> Answer:
+async def work(db: Database, show: Show, *, retry: int | str | None, discard: int | None) -> CommandAnswer:
     """Report unfinished and dead jobs, or retry or discard dead jobs."""
     with show("jobs", PARTITIONS) as bar:
         found = await backlog.look(db, bar.update)
     if not retry and not discard:
-        return Answer([*found.lines()], found.data())
+        return CommandAnswer([*found.lines()], found.data())
     done = await (found.retry(db, retry) if retry else found.discard(db, discard or 0))
     line = f"{done:,} dead jobs {'put back to work' if retry else 'removed'}"
-    return Answer([line], {"retried" if retry else "discarded": done}, 0 if done or retry == backlog.ALL else 1)
+    return CommandAnswer([line], {"retried" if retry else "discarded": done}, 0 if done or retry == backlog.ALL else 1)
 
 
-async def set_role(db: Database, _: Show, *, login: str, role: str) -> Answer:
+async def set_role(db: Database, _: Show, *, login: str, role: str) -> CommandAnswer:
     """Give a member a role."""
     if not await accounts.set_role(db, login, Role(role)):
         raise UpkeepRefused(f"no member has the login {login!r}")
-    return Answer([f"{login} has the role {role}"], {"login": login, "role": role})
+    return CommandAnswer([f"{login} has the role {role}"], {"login": login, "role": role})
 
 
-async def suspend(db: Database, _: Show, *, login: str, end: bool) -> Answer:
+async def suspend(db: Database, _: Show, *, login: str, end: bool) -> CommandAnswer:
     """Suspend a member, or end a suspension."""
     if not await accounts.set_suspension(db, login, suspended=not end):
         raise UpkeepRefused(f"no member has the login {login!r}")
     line = f"{login} is {'no longer ' if end else ''}suspended"
-    return Answer([line], {"login": login, "suspended": not end})
+    return CommandAnswer([line], {"login": login, "suspended": not end})
 
 
-async def two_factor(db: Database, _: Show, *, login: str, off: bool) -> Answer:
+async def two_factor(db: Database, _: Show, *, login: str, off: bool) -> CommandAnswer:
     """Turn a member's second factor off, for one who has lost it, or report whether it is on."""
     member = await accounts.find(db, login)
     found = await credentials(db, member) if member else None
@@ -175,7 +177,7 @@ async def two_factor(db: Database, _: Show, *, login: str, off: bool) -> Answer:
     if off:
         was_on = await second_factor.drop(db, member)
         line = f"the second factor of {login} is off" + ("" if was_on else " already")
-        return Answer([line], {"login": login, "enabled": False, "recovery_codes_left": 0})
+        return CommandAnswer([line], {"login": login, "enabled": False, "recovery_codes_left": 0})
     left = len(found.recovery_codes)
     line = f"the second factor of {login} is " + (f"on, with {left} recovery codes left" if found.totp_salt else "off")
-    return Answer([line], {"login": login, "enabled": bool(found.totp_salt), "recovery_codes_left": left})
+    return CommandAnswer([line], {"login": login, "enabled": bool(found.totp_salt), "recovery_codes_left": left})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resolvers.upkeep.commands import Answer, Show
+from resolvers.upkeep.commands import CommandAnswer, Show
 from resolvers.upkeep.migrations import MIGRATIONS, Migration
 from store.client.database import Database
 from store.ids import PARTITIONS
@@ -25,7 +25,7 @@ class Migrated:
     older: int = 0  # the most of these processes at one time
 
 
-async def run(db: Database, show: Show) -> Answer:
+async def run(db: Database, show: Show) -> CommandAnswer:
     """Run every migration that the store's layout has not had; the exit status is 1 if older processes ran."""
     layout, lines = await versions.current(db), list[str]()
     data: dict[str, object] = {"layout": layout, "newest": versions.NEWEST}
@@ -36,12 +36,12 @@ async def run(db: Database, show: Show) -> Answer:
         lines.append(f"layout {migration.layout}: {migration.does}: {done.rewritten:,} rewritten")
         if done.unfinished:
             lines.append(_waiting(migration, done))
-            return Answer(lines, {**data, "unfinished": done.unfinished, "older_processes": done.older}, 1)
+            return CommandAnswer(lines, {**data, "unfinished": done.unfinished, "older_processes": done.older}, 1)
         await versions.finish(db, migration.layout)
         data["layout"] = migration.layout
     if not lines:
         lines.append(f"the store has layout {layout} already, the newest that this Perch knows")
-    return Answer(lines, {**data, "unfinished": 0, "older_processes": 0})
+    return CommandAnswer(lines, {**data, "unfinished": 0, "older_processes": 0})
 
 
 async def _migrate(db: Database, show: Show, migration: Migration) -> Migrated:

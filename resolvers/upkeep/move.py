@@ -15,7 +15,7 @@ from typing import Any
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
-from resolvers.upkeep.commands import Answer, Show, UpkeepRefused, check, require_newest_layout
+from resolvers.upkeep.commands import CommandAnswer, Show, UpkeepRefused, check, require_newest_layout
 from store import jobs
 from store.client import requirements
 from store.client.database import Database, Unavailable, UnsupportedServer
@@ -23,7 +23,7 @@ from store.ids import PARTITIONS
 from store.settings import urls
 from store.upkeep import comparing, scanning
 from store.upkeep.copying import moving
-from store.upkeep.copying.moving import Source
+from store.upkeep.copying.moving import MovedServer
 
 FEW = 200  # changed keys that are left until writes are refused
 ROUNDS = 20  # of copying changed keys again; on a busy site, more rounds would leave no fewer
@@ -52,7 +52,7 @@ class Options:
 
 
 @dataclass(slots=True)
-class Copied:
+class MovedKeys:
     """What has been copied; times in s."""
 
     keys: int = 0
@@ -80,7 +80,7 @@ class Copied:
         return {**figures, "seconds": now - self.began, "refusing_seconds": now - self.refused}
 
 
-async def run(db: Database, show: Show, *, target: str | None, abandon: bool, **asked: bool) -> Answer:
+async def run(db: Database, show: Show, *, target: str | None, abandon: bool, **asked: bool) -> CommandAnswer:
     """Move the data into a target, or make the server accept writes again after that."""
     if abandon:
         return await _abandon(db)
@@ -95,18 +95,18 @@ async def run(db: Database, show: Show, *, target: str | None, abandon: bool, **
         raise UpkeepRefused(f"the move did not succeed: {error}. The server accepts writes. {again}".strip()) from error
 
 
-async def _abandon(db: Database) -> Answer:
+async def _abandon(db: Database) -> CommandAnswer:
     """Make the server accept writes again, after a move whose target is not used, or that was killed."""
     try:
         was_refusing = await moving.accept_writes(db)
     except moving.MoveFailed as error:
         raise UpkeepRefused(str(error)) from error
     line = "the server accepts writes again" if was_refusing else "the server has accepted writes already"
-    return Answer([line], {"was_refusing": was_refusing})
+    return CommandAnswer([line], {"was_refusing": was_refusing})
 
 
 @asynccontextmanager
-async def _opened(db: Database, options: Options) -> AsyncIterator[tuple[Source, Database]]:
+async def _opened(db: Database, options: Options) -> AsyncIterator[tuple[MovedServer, Database]]:
     """Open both sides; raises UpkeepRefused where the target may not be used."""
     try:
         urls.check(options.target)
@@ -115,7 +115,7 @@ async def _opened(db: Database, options: Options) -> AsyncIterator[tuple[Source,
     if db.is_cluster:
         raise UpkeepRefused("the store is a cluster already")
     target = Database(options.target, replace(db.settings, redis_url=options.target))
-    source = await Source.open(db.nodes[0])
+    source = await MovedServer.open(db.nodes[0])
     try:
         await _check_target(db, target, options)
         yield source, target
@@ -142,8 +142,8 @@ async def _check_target(db: Database, target: Database, options: Options) -> Non
         raise UpkeepRefused(f"{shown} is not empty: it has {count:,} keys; --resume goes on with an interrupted move")
 
 
-async def _move(db: Database, source: Source, target: Database, show: Show, options: Options) -> Answer:
-    copied, is_moved = Copied(), False
+async def _move(db: Database, source: MovedServer, target: Database, show: Show, options: Options) -> CommandAnswer:
+    copied, is_moved = MovedKeys(), False
     await _copy_all(db, source, target, show, copied)
     if options.resume:
         await _delete_extra(source, db, target)
@@ -173,7 +173,7 @@ def _extent(options: Options) -> dict[str, Any]:
     return {"homes": HOMES, "all_homes": options.all_homes, "seed": 1}
 
 
-async def _copy_all(db: Database, source: Source, target: Database, show: Show, copied: Copied) -> None:
+async def _copy_all(db: Database, source: MovedServer, target: Database, show: Show, copied: MovedKeys) -> None:
     """Copy every key that there is."""
     total = await scanning.count(db)
     every = max(1, total // COMPARED)
@@ -187,13 +187,13 @@ async def _copy_all(db: Database, source: Source, target: Database, show: Show, 
             bar.update(len(names))
 
 
-async def _copy(source: Source, target: Database, names: Collection[str]) -> None:
+async def _copy(source: MovedServer, target: Database, names: Collection[str]) -> None:
     for some in batches(list(names), BATCH):
         values, gone = await source.values(some)
         await moving.restore(target, values, gone)
 
 
-async def _catch_up(source: Source, target: Database, copied: Copied) -> int:
+async def _catch_up(source: MovedServer, target: Database, copied: MovedKeys) -> int:
     """Copy the keys that have changed; returns how many they were."""
     await source.synchronise()
     changed = source.take_changed()
@@ -203,7 +203,7 @@ async def _catch_up(source: Source, target: Database, copied: Copied) -> int:
     return len(changed)
 
 
-async def _finish(db: Database, source: Source, target: Database, copied: Copied) -> None:
+async def _finish(db: Database, source: MovedServer, target: Database, copied: MovedKeys) -> None:
     """Copy what has changed last, and compare both sides, while no write is accepted."""
     await _catch_up(source, target, copied)
     await _copy(source, target, source.streams)
@@ -228,34 +228,34 @@ async def _work_off(target: Database) -> None:
         pass
 
 
-async def _sizes_differ(db: Database, source: Source, target: Database) -> bool:
+async def _sizes_differ(db: Database, source: MovedServer, target: Database) -> bool:
     """Return whether the numbers of keys that never expire differ. The others may expire on one side first."""
     return await comparing.lasting_keys(db, source.number) != await comparing.lasting_keys(target, source.number)
 
 
-async def _copy_missing(source: Source, target: Database, db: Database) -> None:
+async def _copy_missing(source: MovedServer, target: Database, db: Database) -> None:
     """Copy the keys that the target does not have."""
     async with aclosing(moving.all_keys(db)) as found:
         async for names in found:
             await _copy(source, target, await moving.missing(target, names))
 
 
-async def _delete_extra(source: Source, db: Database, target: Database) -> None:
+async def _delete_extra(source: MovedServer, db: Database, target: Database) -> None:
     """Delete the keys of the target that the server does not have. One that appears meanwhile is copied as a change."""
     async with aclosing(moving.all_keys(target)) as found:
         async for names in found:
             await _copy(source, target, await moving.missing(db, names))
 
 
-def _answer(copied: Copied, report: Answer | None, options: Options) -> Answer:
+def _answer(copied: MovedKeys, report: CommandAnswer | None, options: Options) -> CommandAnswer:
     lines = copied.lines() + (report.lines if report else [])
     if report and report.status:
         lines.append("The target is not used: the server that is left accepts writes again.")
-        return Answer(lines, {**copied.data(), "verify": report.data, "moved": False}, 1)
+        return CommandAnswer(lines, {**copied.data(), "verify": report.data, "moved": False}, 1)
     lines += [
         "The server that is left answers reads, and refuses writes. Now start Perch again with",
         f"  REDIS_URL={urls.shown(options.target)}",
         "and the SECRET_KEY that it has had; for the embedded store, that is the content of DATA_DIR/secret.key.",
         "To go back instead, run this command with --abandon: the server accepts writes again.",
     ]
-    return Answer(lines, {**copied.data(), "verify": report and report.data, "moved": True})
+    return CommandAnswer(lines, {**copied.data(), "verify": report and report.data, "moved": True})

@@ -18,7 +18,7 @@ from resolvers.live.site import SiteEvent
 from resolvers.operation.context import Context
 from resolvers.process.errors import BadUserInput, ServiceUnavailable
 from resolvers.process.services import Services
-from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, WantedEvents
 from resolvers.reading import hydrate
 from resolvers.rules import filters
 from resolvers.rules.filters import FilterRefused
@@ -53,7 +53,7 @@ class TailOptions:
 class Tail(NamedTuple):
     """The events that one tail prints: the wanted ones after a cursor."""
 
-    wanted: Wanted
+    wanted: WantedEvents
     after: str
 
 
@@ -90,20 +90,20 @@ async def lines(services: Services, chosen: Tail) -> AsyncGenerator[str, None]:
             raise TailRefused(str(refusal)) from None
 
 
-async def _wanted(db: Database, asked: TailOptions) -> Wanted:
+async def _wanted(db: Database, asked: TailOptions) -> WantedEvents:
     parts = (asked.follow, asked.track, asked.box)
     if asked.sample is not None:
         if any(parts) or asked.kind:
             raise FilterRefused("a sample is of all posts: it takes no filter and no kinds")
         if not 1 <= asked.sample <= SHARES:
             raise FilterRefused(f"a sample is of 1 to {SHARES} percent")
-        return Wanted(SAMPLED, percent=asked.sample)
+        return WantedEvents(SAMPLED, percent=asked.sample)
     kinds = frozenset(map(StreamEventKind, asked.kind)) if asked.kind else ALL_KINDS
     if not any(parts):
-        return Wanted(kinds)
+        return WantedEvents(kinds)
     follow = None if asked.follow is None else [await _member(db, login) for login in asked.follow]
     boxes = None if asked.box is None else [Box(*edges) for edges in asked.box]
-    return Wanted(kinds, filters.read(follow, asked.track, boxes))
+    return WantedEvents(kinds, filters.read(follow, asked.track, boxes))
 
 
 async def _member(db: Database, login: str) -> int:

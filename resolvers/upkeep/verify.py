@@ -86,7 +86,7 @@ CHECKS = {kind: (*lists.declared(kind), *OTHER_CHECKS.get(kind, ())) for kind in
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class VerifyReport:
     """The result of checking the whole store."""
 
     findings: list[Finding]
@@ -128,7 +128,7 @@ class Report:
         }
 
 
-async def verify(db: Database, *, homes: int | None, seed: int, progress: Progress) -> Report:
+async def verify(db: Database, *, homes: int | None, seed: int, progress: Progress) -> VerifyReport:
     """Check every key, and compare `homes` homes (None: all) with what rule 3 computes.
 
     A change under way looks wrong for a moment, so a finding counts only if a second check finds it too. Findings that
@@ -147,7 +147,7 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
         findings += await examine(partial(homes_equal, db), some, kinds.HOME.key)
     again = await _confirm(db, findings)
     backlog, dead = await jobs.backlog(db)
-    return Report(again, seen, len(chosen), backlog, dead, await objects.listed(db))
+    return VerifyReport(again, seen, len(chosen), backlog, dead, await objects.listed(db))
 
 
 async def repair(db: Database, findings: Sequence[Finding]) -> int:
@@ -163,7 +163,7 @@ async def repair(db: Database, findings: Sequence[Finding]) -> int:
     return done
 
 
-async def remove_orphans(db: Database, report: Report) -> int:
+async def remove_orphans(db: Database, report: VerifyReport) -> int:
     """Remove the objects that belong to nothing; returns how many there were. Raises MediaUnavailable."""
     for path in report.objects.orphans:
         await db.media.remove(path)

@@ -37,7 +37,7 @@ from schema.execution.plans import PlannedOperation, Planner, Plans
 from schema.execution.ports import Context
 from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
-from schema.execution.sharing import Renderer
+from schema.execution.sharing import EventRenderer
 from schema.execution.trusted import read as read_trusted
 from schema.execution.validation.catalogue import is_one_of
 from store.settings import Settings
@@ -231,13 +231,13 @@ class Schema(strawberry.Schema):
 
     def _renderer(
         self, document: Document, prepared: Prepared, variables: dict[str, Any] | None, name: str | None
-    ) -> Renderer:
+    ) -> EventRenderer:
         def build() -> PerEventExecutor:
             node = cast("DocumentNode", document.node)
             executor = self.execution_context_class.build(self._schema, node, None, None, variables, name)
             return cast("PerEventExecutor", executor)  # and no errors, because its variables fit
 
-        return Renderer(prepared.operation, build)
+        return EventRenderer(prepared.operation, build)
 
     def _check(
         self,

@@ -19,7 +19,7 @@ from schema.execution.executor import PerEventExecutor
 from schema.execution.results import JsonResult, NoResult
 
 
-class Renderer:
+class EventRenderer:
     """Renders events of one subscription whose results viewers may share."""
 
     def __init__(self, selection: object, build: Callable[[], PerEventExecutor]) -> None:

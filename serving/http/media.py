@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 
 from resolvers import images
 from resolvers.process.services import Services
-from resolvers.rules.links import PATH, Link
+from resolvers.rules.links import PATH, PictureLink
 from serving.http.requests import UnknownPath
 from store.client.metering import METER
 
@@ -51,13 +51,13 @@ class MediaHandler:
             path, headers={hdrs.CONTENT_TYPE: CONTENT_TYPE, hdrs.CACHE_CONTROL: self._caching(link)}
         )
 
-    async def _redirect(self, link: Link) -> web.StreamResponse:
+    async def _redirect(self, link: PictureLink) -> web.StreamResponse:
         media = self._services.db.media
         url = await media.presigned(link.object, images.form(link), PRESIGNED_SECONDS)
         assert url is not None
         return web.Response(status=REDIRECT, headers={hdrs.LOCATION: url})
 
-    def _caching(self, link: Link) -> str:
+    def _caching(self, link: PictureLink) -> str:
         """Return how long the answer may be cached: as long as the link works. A CDN may share it."""
         who = "public" if self._services.settings.media_url else "private"
         return f"{who}, max-age={max(link.expires - int(time.time()), 0)}, immutable"

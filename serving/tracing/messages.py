@@ -12,15 +12,15 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1 import trace_pb2
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Status
 
-from store.client.tracing import Kind, Span
+from store.client.tracing import Span, SpanKind
 
 DESCRIPTIONS_KEPT = 1_000  # Encoded names and attributes of spans. Most spans have those of an earlier one.
 
 _KINDS = {
-    Kind.OPERATION: trace_pb2.Span.SPAN_KIND_SERVER,
-    Kind.ROUND_TRIP: trace_pb2.Span.SPAN_KIND_CLIENT,
-    Kind.SCRIPT: trace_pb2.Span.SPAN_KIND_INTERNAL,
-    Kind.JOB: trace_pb2.Span.SPAN_KIND_CONSUMER,
+    SpanKind.OPERATION: trace_pb2.Span.SPAN_KIND_SERVER,
+    SpanKind.ROUND_TRIP: trace_pb2.Span.SPAN_KIND_CLIENT,
+    SpanKind.SCRIPT: trace_pb2.Span.SPAN_KIND_INTERNAL,
+    SpanKind.JOB: trace_pb2.Span.SPAN_KIND_CONSUMER,
 }
 _ATTRIBUTES: Mapping[str, str] = {  # names of OpenTelemetry's semantic conventions; others begin with `perch.`
     "name": "graphql.operation.name",
@@ -68,7 +68,7 @@ def _encoded(span: Span) -> bytes:
 
 
 @lru_cache(DESCRIPTIONS_KEPT)
-def _description(kind: Kind, name: str, error: str, facts: tuple[tuple[str, str | int], ...]) -> bytes:
+def _description(kind: SpanKind, name: str, error: str, facts: tuple[tuple[str, str | int], ...]) -> bytes:
     """Return the fields of a span that others may have, too."""
     described: bytes = trace_pb2.Span(
         name=name,

@@ -12,7 +12,7 @@ from graphql import OperationDefinitionNode
 
 from serving.observing import TRACEPARENT, Observed, Recorder, Watch, code_of
 from store.client.metering import WORK
-from store.client.tracing import SPAN, Kind, Parent, Span, Take, new_trace, read_parent
+from store.client.tracing import SPAN, Parent, Span, SpanKind, Take, new_trace, read_parent
 from store.settings import Settings
 
 NAME_MOST = 100  # Characters of an operation's name in a span.
@@ -94,7 +94,7 @@ class WatchingRecorder:
     def _watch(self, observed: Observed, trace: int, parent: int) -> None:
         noted: list[Span] = []
         take = partial(self._note, noted) if self._slow_ms else self._take or noted.append
-        span = Span(Kind.OPERATION, UNREAD, take, trace, parent)
+        span = Span(SpanKind.OPERATION, UNREAD, take, trace, parent)
         observed.watch = Watch(span, noted)
         SPAN.set(span)
         WORK.set(observed)
@@ -102,7 +102,7 @@ class WatchingRecorder:
             structlog.contextvars.bind_contextvars(trace_id=f"{trace:032x}")
 
     def _note(self, noted: list[Span], span: Span) -> None:
-        if span.kind is Kind.ROUND_TRIP and len(noted) < ROUND_TRIPS_LOGGED:
+        if span.kind is SpanKind.ROUND_TRIP and len(noted) < ROUND_TRIPS_LOGGED:
             noted.append(span)
         if span.trace and self._take:
             self._take(span)

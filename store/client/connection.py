@@ -42,7 +42,7 @@ def _error(server: str, text: str) -> Exception:
 
 
 @dataclass(slots=True)
-class Batch:
+class CommandBatch:
     """Commands that were sent together, and the replies that have arrived so far."""
 
     size: int
@@ -69,7 +69,7 @@ class RedisConnection(asyncio.Protocol):
         self._breaker = breaker
         error = partial(_error, breaker.server if breaker else "")
         self._reader = hiredis.Reader(replyError=error, encoding=self.encoding, notEnoughData=UNFINISHED)
-        self._awaited: deque[Batch] = deque()
+        self._awaited: deque[CommandBatch] = deque()
         self._unsent: list[bytes] = []
         self._sent = 0  # batches, among those awaited
         self._reply_seconds = reply_seconds
@@ -103,7 +103,7 @@ class RedisConnection(asyncio.Protocol):
         self._unsent += packed
         if not self._awaited:
             self._last_arrival = self._loop.time()
-        batch = Batch(len(commands), self._loop.time(), self._loop.create_future(), take)
+        batch = CommandBatch(len(commands), self._loop.time(), self._loop.create_future(), take)
         self._awaited.append(batch)
         if self._watch is None:
             self._watch = self._loop.call_later(self._reply_seconds, self._look)
@@ -140,7 +140,7 @@ class RedisConnection(asyncio.Protocol):
                 return
             self._take_push(push, is_overtaking=False)
 
-    def _complete(self, batch: Batch) -> bool:
+    def _complete(self, batch: CommandBatch) -> bool:
         read, replies = self._reader.gets, batch.replies
         while len(replies) < batch.size:
             try:

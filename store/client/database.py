@@ -17,9 +17,9 @@ from store.client.counts import LocalCounts
 from store.client.lua import SCRIPTS
 from store.client.metering import count_round_trip
 from store.client.nodes.all import Nodes
-from store.client.nodes.one import LOST, REPLY_SECONDS, Node
+from store.client.nodes.one import LOST, REPLY_SECONDS, StoreNode
 from store.client.outage_log import OutageLog
-from store.client.outages import OUTAGES, CommandRefused, Lost, Unavailable, lost
+from store.client.outages import OUTAGES, CommandRefused, ConnectionLost, Unavailable, lost
 from store.client.repeating import Tries
 from store.client.round_trips import command_name, follow, watched
 from store.client.tracing import Take
@@ -96,7 +96,7 @@ class Database:
         except LOST as error:
             if not self.servers.is_cluster:
                 raise self._unreachable(error) from error
-            read = [Lost(str(error))]
+            read = [ConnectionLost(str(error))]
         if self.servers.is_cluster and not OUTAGES.isdisjoint(map(type, read)):
             self.servers.begin_refreshing()
             await self._read_at_once([], readings)
@@ -175,7 +175,7 @@ class Database:
         return self.servers.is_cluster
 
     @property
-    def nodes(self) -> Sequence[Node]:
+    def nodes(self) -> Sequence[StoreNode]:
         """All nodes. Every key belongs to one of them."""
         return self.servers.all
 
@@ -210,7 +210,7 @@ class Database:
         if OUTAGES.isdisjoint(map(type, replies)):
             return replies
         while again := [
-            i for i, reply in enumerate(replies) if isinstance(reply, Lost)
+            i for i, reply in enumerate(replies) if isinstance(reply, ConnectionLost)
         ]:  # on a cluster, a part is lost
             left = [commands[i] for i in again]
             self.unfinished.add_lost(left)

@@ -11,7 +11,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from store.client.nodes.all import Nodes
-from store.client.nodes.one import LOST, Node
+from store.client.nodes.one import LOST, StoreNode
 from store.client.outages import Redirected, Unavailable, lost
 from store.ids import PARTITIONS
 from store.keys import absent
@@ -52,12 +52,12 @@ async def look(servers: Nodes, seconds: float = READY_SECONDS) -> list[Health]:
             return [Health(servers.all[0].name, error.state, reads=False)]
         except LOST as error:  # TimeoutError is one of them
             return [Health(servers.all[0].name, lost(error, "").state, reads=False)]
-    owned: dict[Node | None, int] = {servers.owner(str(p)): p for p in range(PARTITIONS)}
+    owned: dict[StoreNode | None, int] = {servers.owner(str(p)): p for p in range(PARTITIONS)}
     looks = list(await asyncio.gather(*(_look(node, owned.get(node), seconds) for node in servers.all)))
     return [*looks, Health("", UNOWNED, reads=False)] if None in owned else looks
 
 
-async def _look(node: Node, partition: int | None, seconds: float) -> Health:
+async def _look(node: StoreNode, partition: int | None, seconds: float) -> Health:
     """Return the health of one node. SET with XX passes all checks of a write, and the key never exists."""
     key = None if partition is None else absent(partition)
     reads: list[Any] = [("INFO", "memory"), ("TIME",), *([("GET", key)] if key else [])]
@@ -80,7 +80,7 @@ async def _look(node: Node, partition: int | None, seconds: float) -> Health:
     )
 
 
-async def _ask(node: Node, commands: Sequence[Any], seconds: float) -> list[Any]:
+async def _ask(node: StoreNode, commands: Sequence[Any], seconds: float) -> list[Any]:
     """Return the replies to some commands, or for each the error that kept the node from answering."""
     try:
         async with asyncio.timeout(seconds):
@@ -121,6 +121,6 @@ def readiness(found: Sequence[Health]) -> Readiness:
     )
 
 
-def silence(cache: float, nodes: Sequence[Node]) -> float:
+def silence(cache: float, nodes: Sequence[StoreNode]) -> float:
     """Return for how long every node has left a command of this process unanswered, s; no round trip."""
     return max(cache, min((node.silence for node in nodes), default=0.0))

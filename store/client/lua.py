@@ -64,7 +64,7 @@ _REFUSAL = re.compile(r"\bRefusal\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class ScriptParameters:
     """The keys, or the arguments, of a script in their order."""
 
     table: str  # KEYS or ARGV
@@ -73,7 +73,7 @@ class Parameters:
     rest: str | None = None  # takes a list of any length
 
     @classmethod
-    def read(cls, table: str, text: str) -> Parameters:
+    def read(cls, table: str, text: str) -> ScriptParameters:
         """Return the parameters that one line of a header names. Raises ValueError."""
         kinds: dict[str | None, list[str]] = {None: [], "?": [], "...": []}
         latest = 0
@@ -120,8 +120,8 @@ class Script:
     name: str
     text: str
     digest: str
-    keys: Parameters
-    arguments: Parameters
+    keys: ScriptParameters
+    arguments: ScriptParameters
     names: frozenset[str]  # of both
     takes_trace: bool = False  # whether it commits jobs, which carry the running trace
 
@@ -158,8 +158,8 @@ def _load() -> dict[str, Script]:
 def _script(name: str, shared: Iterable[str], text: str) -> Script:
     """Return a script with all that it uses. A line of flags (`#!lua flags=...`) stays first."""
     flags, body = text.split("\n", 1) if text.startswith("#!") else ("", text)
-    declared = {table: Parameters.read(table, names) for table, names in _HEADER.findall(body)}
-    keys, arguments = (declared.get(table, Parameters(table)) for table in ("KEYS", "ARGV"))
+    declared = {table: ScriptParameters.read(table, names) for table, names in _HEADER.findall(body)}
+    keys, arguments = (declared.get(table, ScriptParameters(table)) for table in ("KEYS", "ARGV"))
     needed = _needed(shared, body)
     shares = [found[1] for chunk in needed if (found := _DECLARED.match(chunk))]
     names, takes_trace = [*keys.names, *arguments.names, *shares], _COMMITTING in shares

@@ -34,7 +34,7 @@ class Meter:
 
 
 @dataclass(slots=True)
-class Work:
+class StoreWork:
     """What one operation has asked of the store."""
 
     round_trips: int = 0
@@ -42,7 +42,7 @@ class Work:
 
 
 METER = Meter()
-WORK: ContextVar[Work | None] = ContextVar("work", default=None)  # of the running operation, if it is measured
+WORK: ContextVar[StoreWork | None] = ContextVar("work", default=None)  # of the running operation, if it is measured
 
 
 def count_round_trip() -> None:

@@ -27,7 +27,7 @@ class Redirected(Unavailable):
     """The node does not execute this command now: another one owns the slot, or the slot is moving. Nothing changed."""
 
 
-class Lost(Unavailable):
+class ConnectionLost(Unavailable):
     """The node could not be reached, or did not reply. The command may have been executed."""
 
 
@@ -37,7 +37,7 @@ STATES: dict[str, type[Unavailable]] = {
     **dict.fromkeys(("MOVED", "ASK", "TRYAGAIN"), Redirected),
     **dict.fromkeys(("OOM", "MISCONF", "NOREPLICAS", "READONLY", "NOPERM"), CommandRefused),
 }
-OUTAGES = frozenset((*STATES.values(), Lost))  # types of replies that report an outage
+OUTAGES = frozenset((*STATES.values(), ConnectionLost))  # types of replies that report an outage
 
 # Errors of a command in a script that have no code of their own, by words of their text.
 _IN_SCRIPTS = {
@@ -58,6 +58,6 @@ def outage(code: str, text: str, server: str = "") -> Unavailable | None:
     return kind(text, code, server) if kind else None
 
 
-def lost(error: BaseException, server: str) -> Lost:
+def lost(error: BaseException, server: str) -> ConnectionLost:
     """Return the outage of a server that could not be reached, or did not reply in time."""
-    return Lost(str(error), "SILENT" if isinstance(error, (Silent, *TIMED_OUT)) else "UNREACHABLE", server)
+    return ConnectionLost(str(error), "SILENT" if isinstance(error, (Silent, *TIMED_OUT)) else "UNREACHABLE", server)

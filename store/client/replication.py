@@ -20,7 +20,7 @@ from store import keys
 from store.client.breaker import CircuitBreaker
 from store.client.connection import Commands, RedisConnection
 from store.client.connections import RedisConnections
-from store.client.outages import CommandRefused, Lost, Redirected
+from store.client.outages import CommandRefused, ConnectionLost, Redirected
 from store.client.slots import key_of, may_change, tag_of
 from store.client.tasks import stop
 
@@ -67,7 +67,7 @@ class ReplicatedChanges:
         if not reason:
             return replies
         return [
-            Lost(reason, _STATE, self._server) if is_change and not isinstance(reply, Exception) else reply
+            ConnectionLost(reason, _STATE, self._server) if is_change and not isinstance(reply, Exception) else reply
             for is_change, reply in zip(changes, replies, strict=True)
         ]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from store.client.caching.values import Reading
 from store.client.lua import NAMES
-from store.client.tracing import SPAN, Kind, Span
+from store.client.tracing import SPAN, Span, SpanKind
 
 COMMANDS_SHOWN = 10  # Different commands and scripts that the text of a round trip names.
-ROUND_TRIP = Kind.ROUND_TRIP.value  # the name of their spans
+ROUND_TRIP = SpanKind.ROUND_TRIP.value  # the name of their spans
 TEXTS_KEPT = 1_000  # Cached texts of round trips.
 
 _SCRIPTS = frozenset(NAMES.values())
@@ -42,7 +42,7 @@ class _Watched:
     def __init__(self, parent: Span, commands: Sequence[Command], readings: Sequence[Reading]) -> None:
         self._commands = commands
         self._readings = readings
-        self._span = parent.child(Kind.ROUND_TRIP, ROUND_TRIP)
+        self._span = parent.child(SpanKind.ROUND_TRIP, ROUND_TRIP)
 
     def __enter__(self) -> None:
         self._token = SPAN.set(None)
@@ -56,7 +56,7 @@ def follow(replied: asyncio.Future[list[Any]], readings: Sequence[Reading]) -> N
     """Watch a round trip until the future of its replies is done."""
     parent = SPAN.get()
     if parent is not None:
-        span = parent.child(Kind.ROUND_TRIP, ROUND_TRIP)
+        span = parent.child(SpanKind.ROUND_TRIP, ROUND_TRIP)
         replied.add_done_callback(partial(_replied, span, readings))
 
 
@@ -72,7 +72,7 @@ def _end(span: Span, commands: Sequence[Command], readings: Sequence[Reading], e
     span.facts = {"commands": text, "count": len(names) or 1}
     span.end(error)
     for script, calls in scripts.items() if span.trace else ():
-        inner = span.child(Kind.SCRIPT, script)
+        inner = span.child(SpanKind.SCRIPT, script)
         inner.began, inner.ended, inner.error, inner.facts = span.began, span.ended, span.error, {"calls": calls}
         inner.take(inner)
 

@@ -21,7 +21,7 @@ _SAMPLED = 1  # the flag in the last part of a `traceparent`
 Take: TypeAlias = "Callable[[Span], None]"
 
 
-class Kind(Enum):
+class SpanKind(Enum):
     """What a span is the time of."""
 
     OPERATION = "operation"
@@ -43,7 +43,7 @@ class Parent:
 class Span:
     """The time of one operation, round trip, script or job. Times are ns since 1970."""
 
-    kind: Kind
+    kind: SpanKind
     name: str
     take: Take  # gets the span when it has ended
     trace: int = 0  # 0 belongs to no trace
@@ -54,7 +54,7 @@ class Span:
     error: str = ""  # its class or code
     facts: dict[str, str | int] = field(default_factory=dict)
 
-    def child(self, kind: Kind, name: str) -> Span:
+    def child(self, kind: SpanKind, name: str) -> Span:
         """Return a new span that begins now and belongs to this one."""
         return Span(kind, name, self.take, self.trace, self.id)
 
@@ -113,7 +113,7 @@ def running(span: Span | None) -> Iterator[None]:
         SPAN.reset(token)
 
 
-def part(kind: Kind, name: str) -> AbstractContextManager[Span | None]:
+def part(kind: SpanKind, name: str) -> AbstractContextManager[Span | None]:
     """Watch a part of what is running, if somebody watches that."""
     parent = SPAN.get()
     return _UNWATCHED if parent is None else _part(parent.child(kind, name))

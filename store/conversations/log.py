@@ -44,7 +44,7 @@ _KINDS: dict[str, type[LoggedChange]] = {"received": Received, "deleted": Delete
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ConversationChanges:
     """Changes in a member's conversations after an id, oldest first.
 
     `newest` is the newest id of all changes. Changes at or below the floor may be missing.
@@ -60,7 +60,7 @@ async def newest(db: Database, member: int) -> int:
     return (await changes_after(db, member, LARGEST, 0)).newest
 
 
-async def changes_after(db: Database, member: int, last: int, count: int) -> Changes:
+async def changes_after(db: Database, member: int, last: int, count: int) -> ConversationChanges:
     """Return at most `count` changes in a member's conversations after an id, and keep the log for a while longer."""
     p = partition(member)
     floor, newest, found = await db.call(
@@ -73,7 +73,7 @@ async def changes_after(db: Database, member: int, last: int, count: int) -> Cha
         seconds=db.settings.message_events_seconds,
     )
     pairs = zip(found[::2], found[1::2], strict=True)
-    return Changes(int(floor), int(newest), [_read(text, int(place)) for text, place in pairs])
+    return ConversationChanges(int(floor), int(newest), [_read(text, int(place)) for text, place in pairs])
 
 
 def _read(text: str, place: int) -> LoggedChange:

@@ -33,7 +33,7 @@ Sent = Created[ConversationChange] | Surplus[Created] | Unsent
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class MessageDraft:
     """A message to be sent. `willing` are the other participants who allow the sender to write to them."""
 
     sender: int
@@ -60,7 +60,7 @@ def of_members_command(members: Collection[int]) -> Command:
     return ("GET", keys.conversation_of(_partition_of(digest), digest))
 
 
-async def start(db: Database, members: Collection[int], draft: Draft) -> Sent:
+async def start(db: Database, members: Collection[int], draft: MessageDraft) -> Sent:
     """Send a message to the conversation of a set of members, which begins with it if there is none.
 
     Members who had left return. Those who would be added have to be in `willing`.
@@ -68,7 +68,7 @@ async def start(db: Database, members: Collection[int], draft: Draft) -> Sent:
     return await _send(db, start_command(members, draft), draft)
 
 
-def start_command(members: Collection[int], draft: Draft) -> Command:
+def start_command(members: Collection[int], draft: MessageDraft) -> Command:
     """Return the command that sends a message to the conversation of a set of members, for `read_sent`."""
     digest = digest_of(members)
     p = _partition_of(digest)
@@ -88,7 +88,7 @@ def start_command(members: Collection[int], draft: Draft) -> Command:
     )
 
 
-async def send(db: Database, conversation: int, draft: Draft) -> Sent:
+async def send(db: Database, conversation: int, draft: MessageDraft) -> Sent:
     """Send a message to a conversation. In one of two, the other member has to be in `willing`."""
     p = partition(conversation)
     command = script(
@@ -109,7 +109,7 @@ async def send(db: Database, conversation: int, draft: Draft) -> Sent:
     return await _send(db, command, draft)
 
 
-async def sent_before(db: Database, conversation: int, draft: Draft) -> Sent | None:
+async def sent_before(db: Database, conversation: int, draft: MessageDraft) -> Sent | None:
     """Return the outcome of a draft whose idempotency key was used before, None for a new key."""
     used = _idempotency(partition(conversation), str(conversation), draft).get("idempotency")
     digest, _, message = (await db.one("GET", used) or "").partition(" ") if used else ("", "", "")
@@ -118,7 +118,7 @@ async def sent_before(db: Database, conversation: int, draft: Draft) -> Sent | N
     return Created(is_new=False, id=int(message)) if digest == draft.input_digest else Refusal.CONFLICT
 
 
-async def _send(db: Database, command: Command, draft: Draft) -> Sent:
+async def _send(db: Database, command: Command, draft: MessageDraft) -> Sent:
     """Send a message, and count it in the same round trip. Where a limit is exceeded, only a retry succeeds."""
     reply, *counted = await db.ask(command, *count_commands(draft.limit))
     sent = read_sent(reply)
@@ -130,7 +130,7 @@ def read_sent(reply: Any) -> Sent:
     return refused(reply) or read_created(ConversationChange, reply)
 
 
-def _idempotency(p: int, subject: str, draft: Draft) -> dict[str, str]:
+def _idempotency(p: int, subject: str, draft: MessageDraft) -> dict[str, str]:
     key = draft.idempotency_key
     return {"idempotency": keys.messaged(p, subject, draft.sender, key)} if key else {}
 

@@ -41,7 +41,7 @@ _CRLF = b"\r\n"
 _MULTI, _EXEC = b"*1\r\n$5\r\nMULTI\r\n", b"*1\r\n$4\r\nEXEC\r\n"
 
 
-class Refused(Exception):
+class TruncationRefused(Exception):
     """The files are damaged where nothing may be cut. The message is one line and says what to do."""
 
 
@@ -146,9 +146,9 @@ def require_files(data_dir: Path) -> None:
     """Raise Refused if a file is missing or empty, and the server would therefore start with less data or none."""
     for path, kind in _files(data_dir / FOLDER):
         if not path.exists():
-            raise Refused(f"{path} is missing, though the manifest names it; {_ADVICE}")
+            raise TruncationRefused(f"{path} is missing, though the manifest names it; {_ADVICE}")
         if kind == "b" and path.suffix == ".rdb" and path.stat().st_size == 0:
-            raise Refused(f"{path} is empty; {_ADVICE}")
+            raise TruncationRefused(f"{path} is empty; {_ADVICE}")
 
 
 def mend(data_dir: Path, largest: int) -> Cut | None:
@@ -162,12 +162,12 @@ def mend(data_dir: Path, largest: int) -> Cut | None:
     *older, newest = files
     for path in older:
         if (whole := whole_bytes(path)) < path.stat().st_size:
-            raise Refused(f"{path} is damaged at byte {whole} and is not the newest file; {_ADVICE}")
+            raise TruncationRefused(f"{path} is damaged at byte {whole} and is not the newest file; {_ADVICE}")
     whole, size = whole_bytes(newest), newest.stat().st_size
     if whole == size:
         return None
     if size - whole > largest:
-        raise Refused(
+        raise TruncationRefused(
             f"{newest} is damaged at byte {whole}; with DAMAGED_END_MIB={-(-(size - whole) >> 20)} the store starts "
             f"and keeps these last {size - whole} bytes in a file beside it"
         )
@@ -179,13 +179,13 @@ def _files(folder: Path) -> list[tuple[Path, str]]:
     manifest = folder / _MANIFEST
     if not manifest.exists():
         if any(path.stat().st_size for path in folder.glob("*.incr.aof")):
-            raise Refused(f"{manifest} is missing; {_ADVICE}")
+            raise TruncationRefused(f"{manifest} is missing; {_ADVICE}")
         return []
     # Bytes outside ASCII are damage like any other. They are replaced, so that decoding raises no error.
     lines = [line for line in manifest.read_text("ascii", "replace").splitlines() if not line.startswith("#")]
     matches = [_LINE.fullmatch(line.strip()) for line in lines]
     if not lines or None in matches:
-        raise Refused(f"{manifest} is damaged; {_ADVICE}")
+        raise TruncationRefused(f"{manifest} is damaged; {_ADVICE}")
     return [(folder / match[1], match[2]) for match in matches if match and match[2] != "h"]
 
 
@@ -223,7 +223,7 @@ def main(arguments: list[str]) -> int:
     data_dir, largest = arguments
     try:
         cut = mend(Path(data_dir), int(largest))
-    except Refused as error:
+    except TruncationRefused as error:
         _print_outcome({"refused": str(error)})
         return REFUSED
     except OSError as error:

@@ -44,7 +44,7 @@ class KnownNode(NamedTuple):
         return "master" in self.flags
 
 
-class View(NamedTuple):
+class ClusterView(NamedTuple):
     """All nodes that one node knows, itself included, by their ids."""
 
     own: KnownNode
@@ -57,11 +57,11 @@ def slot_ranges(primaries: int) -> list[tuple[int, int]]:
     return [(first, after - 1) for first, after in itertools.pairwise(starts)]
 
 
-async def view(node: redis.Redis) -> View:
+async def view(node: redis.Redis) -> ClusterView:
     """Return the nodes that a node knows. One round trip."""
     known = [_known_node(line) for line in (await _cluster(node, "NODES")).splitlines()]
     own = next(other for other in known if "myself" in other.flags)
-    return View(own, {other.id: other for other in known if "handshake" not in other.flags})
+    return ClusterView(own, {other.id: other for other in known if "handshake" not in other.flags})
 
 
 def _known_node(line: str) -> KnownNode:
@@ -105,11 +105,11 @@ async def _join(nodes: Sequence[redis.Redis], primaries: int) -> None:
     await _until_ok(nodes)
 
 
-async def _views(nodes: Sequence[redis.Redis]) -> list[View]:
+async def _views(nodes: Sequence[redis.Redis]) -> list[ClusterView]:
     return list(await asyncio.gather(*map(view, nodes)))
 
 
-async def _met(nodes: Sequence[redis.Redis]) -> list[View]:
+async def _met(nodes: Sequence[redis.Redis]) -> list[ClusterView]:
     """Let nodes meet until each has a link to each other one; returns what they know then."""
     clock = asyncio.get_running_loop().time
     meet_at = 0.0
@@ -129,12 +129,12 @@ async def _met(nodes: Sequence[redis.Redis]) -> list[View]:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _is_linked(known: View, other: KnownNode) -> bool:
+def _is_linked(known: ClusterView, other: KnownNode) -> bool:
     node = known.nodes.get(other.id)
     return node is not None and node.port == other.port and node.is_connected
 
 
-async def _give_slots(primaries: Sequence[redis.Redis], views: Sequence[View]) -> None:
+async def _give_slots(primaries: Sequence[redis.Redis], views: Sequence[ClusterView]) -> None:
     """Give each primary its range, unless a node has slots of it: then slots have been moved, or given before."""
     owned = [span for known in views for span in known.own.slots]
     for node, (first, last) in zip(primaries, slot_ranges(len(primaries)), strict=True):
@@ -142,7 +142,7 @@ async def _give_slots(primaries: Sequence[redis.Redis], views: Sequence[View]) -
             await _cluster(node, "ADDSLOTSRANGE", first, last)
 
 
-async def _replicate(node: redis.Redis, views: Sequence[View]) -> None:
+async def _replicate(node: redis.Redis, views: Sequence[ClusterView]) -> None:
     """Make a node without slots a replica of the primary that has the fewest replicas."""
     own = (await view(node)).own
     if not own.is_primary or own.slots:
@@ -152,12 +152,12 @@ async def _replicate(node: redis.Redis, views: Sequence[View]) -> None:
     await _cluster(node, "REPLICATE", min(primaries, key=replicas.__getitem__))
 
 
-async def _until(nodes: Sequence[redis.Redis], condition: Callable[[Sequence[View]], bool]) -> None:
+async def _until(nodes: Sequence[redis.Redis], condition: Callable[[Sequence[ClusterView]], bool]) -> None:
     while not condition(await _views(nodes)):  # noqa: ASYNC110  it comes true in other processes
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _know_all_slots(views: Sequence[View]) -> bool:
+def _know_all_slots(views: Sequence[ClusterView]) -> bool:
     """Return whether each node knows an owner of each slot."""
     return all(
         sum(last - first + 1 for other in known.nodes.values() for first, last in other.slots) == SLOTS
@@ -165,7 +165,7 @@ def _know_all_slots(views: Sequence[View]) -> bool:
     )
 
 
-def _know_all_roles(views: Sequence[View]) -> bool:
+def _know_all_roles(views: Sequence[ClusterView]) -> bool:
     """Return whether each node knows the role that each other node has by its own account."""
     return all(known.nodes[other.own.id].primary == other.own.primary for known in views for other in views)
 

@@ -138,7 +138,7 @@ def launch(place: StoreLocation, options: StartOptions, supervisor_lock: int) ->
         _stop_orphan(place, store_lock)
         try:
             append_only_file.require_files(place.data_dir)
-        except append_only_file.Refused as error:
+        except append_only_file.TruncationRefused as error:
             raise EmbeddedStoreError(str(error)) from error
         place.socket.unlink(missing_ok=True)  # no server listens on it, since that would hold the lock
         arguments = [place.data_dir / HOLDERS_LOCK, supervisor_lock, store_lock, place.socket, place.passwords or ""]

@@ -27,7 +27,7 @@ _POSITIONS = 4_096  # cursors whose positions are remembered: each subscriber co
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class EventContent:
     """The text and the place of a post."""
 
     text: str = ""
@@ -39,7 +39,7 @@ class Content:
         return Location(float(self.latitude), float(self.longitude)) if self.latitude else None
 
 
-NOTHING = Content()  # of an event about no post, or about a plain repost
+NOTHING = EventContent()  # of an event about no post, or about a plain repost
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Event:
     is_quote: int = 0  # 1 if the post quotes its original
     member: int = 0
     is_public: int = 0  # 1 if everybody who may see the actor may see the event
-    content: Content | None = NOTHING  # None while it is not read, and when the post is gone
+    content: EventContent | None = NOTHING  # None while it is not read, and when the post is gone
 
     @property
     def is_plain(self) -> bool:
@@ -68,20 +68,20 @@ class Event:
         return datetime.fromtimestamp(int(self.cursor.split("-")[0]) / 1000, UTC)
 
 
-_CONTENT = [f.name for f in fields(Content)]
+_CONTENT = [f.name for f in fields(EventContent)]
 _NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind", "content"}
 _LOOK = (StatusField.TEXT, StatusField.LATITUDE, StatusField.LONGITUDE)
 
 
 async def append(
-    db: Database, name: str, kind: str, actor: int, content: Content = NOTHING, /, **about: int
+    db: Database, name: str, kind: str, actor: int, content: EventContent = NOTHING, /, **about: int
 ) -> str | None:
     """Append an event once, even if the work is repeated; `name` identifies the event."""
     return cast("str | None", await db.one(*append_command(db, name, kind, actor, content, **about)))
 
 
 def append_command(
-    db: Database, name: str, kind: str, actor: int, content: Content = NOTHING, /, **about: int
+    db: Database, name: str, kind: str, actor: int, content: EventContent = NOTHING, /, **about: int
 ) -> Command:
     """Return the command that appends an event once. The content is published with it, and not stored."""
     pairs = [part for pair in about.items() if pair[1] for part in pair]
@@ -118,7 +118,7 @@ async def with_content(db: Database, found: Sequence[Event]) -> list[Event]:
     posts = list(dict.fromkeys(event.post for event in found if event.content is None))
     replies = await db.ask(*(("HMGET", keys.status(post), *_LOOK) for post in posts)) if posts else []
     contents = {
-        post: Content(text, latitude or "", longitude or "")
+        post: EventContent(text, latitude or "", longitude or "")
         for post, (text, latitude, longitude) in zip(posts, replies, strict=True)
         if text is not None
     }
@@ -193,5 +193,5 @@ def _read(entry: str, pairs: Sequence[str], *, is_announced: bool = False) -> Ev
     about: dict[str, Any] = {name: int(value) for name, value in stored.items() if name in _NUMBERS}
     event = Event(cursor=entry, kind=stored["kind"], **about)
     if is_announced:
-        return replace(event, content=Content(**{name: stored[name] for name in _CONTENT if name in stored}))
+        return replace(event, content=EventContent(**{name: stored[name] for name in _CONTENT if name in stored}))
     return replace(event, content=None) if event.is_public and not event.is_plain else event

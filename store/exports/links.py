@@ -16,7 +16,7 @@ LEASE_SECONDS = 30  # silence after which an export is no longer being sent, bec
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ExportLink:
     """The link to an export: its member and session, and the digest of the random text that it holds."""
 
     member: int
@@ -24,7 +24,9 @@ class Link:
     digest: str
 
 
-async def prepare(db: Database, link: Link, expires: int, most: int) -> Literal[Refusal.ENDED, Refusal.FULL] | None:
+async def prepare(
+    db: Database, link: ExportLink, expires: int, most: int
+) -> Literal[Refusal.ENDED, Refusal.FULL] | None:
     """Store a link that works until `expires` (ms since 1970), in place of the session's earlier one.
 
     FULL says that the member has made `most` links today (0: no limit).
@@ -45,7 +47,7 @@ async def prepare(db: Database, link: Link, expires: int, most: int) -> Literal[
     return refused(reply)
 
 
-async def begin(db: Database, link: Link, sender: str) -> Literal[Refusal.GONE, Refusal.BUSY] | None:
+async def begin(db: Database, link: ExportLink, sender: str) -> Literal[Refusal.GONE, Refusal.BUSY] | None:
     """Begin to send the export that a link leads to, or go on; `sender` is a random id."""
     reply = await db.call(
         "begin_export",
@@ -61,7 +63,7 @@ async def begin(db: Database, link: Link, sender: str) -> Literal[Refusal.GONE, 
     return refused(reply)
 
 
-async def end(db: Database, link: Link, sender: str, *, is_sent: bool) -> None:
+async def end(db: Database, link: ExportLink, sender: str, *, is_sent: bool) -> None:
     """Note that an export is no longer being sent. If the whole file was sent, its link is used up."""
     await db.call(
         "end_export",

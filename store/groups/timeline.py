@@ -56,7 +56,7 @@ def _logged(db: Database, group: int, post: int) -> dict[str, Any]:
     }
 
 
-class Changes(Struct, frozen=True):
+class GroupChanges(Struct, frozen=True):
     """Changes to a group's timeline after an id, oldest first: posts, each with the id of its newest change.
 
     `newest` is the newest id of all changes. Changes at or below the floor may be missing.
@@ -67,7 +67,7 @@ class Changes(Struct, frozen=True):
     changes: list[Entry]
 
 
-async def changes_after(db: Database, group: int, last: int, count: int) -> Changes:
+async def changes_after(db: Database, group: int, last: int, count: int) -> GroupChanges:
     """Return the changes to a group's timeline after an id, at most `count`. One round trip.
 
     The floor is read after the changes, so it covers all that is trimmed meanwhile.
@@ -80,7 +80,7 @@ async def changes_after(db: Database, group: int, last: int, count: int) -> Chan
     )
     pairs = zip(changed[::2], changed[1::2], strict=True)
     entries = [Entry(int(post), int(place)) for post, place in pairs if post != FLOOR]
-    return Changes(int(newest[1]) if newest else 0, int(floor or 0), entries)
+    return GroupChanges(int(newest[1]) if newest else 0, int(floor or 0), entries)
 
 
 async def newest_change(db: Database, group: int) -> int:

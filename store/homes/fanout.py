@@ -53,7 +53,7 @@ def _most(delivery: Delivery) -> int:
     return CHANGED if delivery.repost else APPENDED
 
 
-class Batch(Struct, frozen=True):
+class DeliveryBatch(Struct, frozen=True):
     """One step of a delivery: the command that begins it, and what was known before that was sent."""
 
     delivery: Delivery
@@ -61,7 +61,7 @@ class Batch(Struct, frozen=True):
     unmerged: Mapping[int, str]  # `unmerged` of each partition that is known
 
 
-def begin(db: Database, delivery: Delivery, after: int, count: int) -> Batch:
+def begin(db: Database, delivery: Delivery, after: int, count: int) -> DeliveryBatch:
     """Begin to add a post to the homes of `count` followers, oldest follow first, after the edge `after`.
 
     The caller sends the command, and gives its reply to `finish`, which does the rest.
@@ -69,11 +69,11 @@ def begin(db: Database, delivery: Delivery, after: int, count: int) -> Batch:
     d, followers = delivery, keys.followers(delivery.deliverer)
     if db.is_cluster:
         read = ("ZRANGE", followers, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
-        return Batch(d, read, _UNMERGED.get(db, {}))
-    return Batch(d, script("deliver", followers=followers, **_added(db, d), after=after, limit=count), {})
+        return DeliveryBatch(d, read, _UNMERGED.get(db, {}))
+    return DeliveryBatch(d, script("deliver", followers=followers, **_added(db, d), after=after, limit=count), {})
 
 
-async def finish(db: Database, batch: Batch, reply: Sequence[Any]) -> tuple[int, int]:
+async def finish(db: Database, batch: DeliveryBatch, reply: Sequence[Any]) -> tuple[int, int]:
     """Finish what `begin` has begun; returns the number of followers reached and the edge of the last one, 0 for none.
 
     No round trip on one server, else one, and another while slots move.

@@ -26,7 +26,7 @@ NOT_COUNTED = ""  # the limits of a write that has none
 _NONE = "-"  # in place of a digest or target that is not limited
 
 
-class Kind(Enum):
+class WriteKind(Enum):
     """A kind of write that is limited per hour. Its value is the field that counts it."""
 
     POSTS = "posts"
@@ -36,13 +36,17 @@ class Kind(Enum):
     MESSAGES = "messages"
 
 
-AHEAD = (Kind.COMMENTS, Kind.LIKES, Kind.MESSAGES)  # written to other partitions, so counts are read before
+AHEAD = (
+    WriteKind.COMMENTS,
+    WriteKind.LIKES,
+    WriteKind.MESSAGES,
+)  # written to other partitions, so counts are read before
 
 
 class Limit(Struct, frozen=True):
     """The limits of one write."""
 
-    kind: Kind
+    kind: WriteKind
     member: int
     most: int  # writes of the kind in an hour
     is_new: bool  # whether `most` is that of a new member
@@ -57,10 +61,10 @@ class Limit(Struct, frozen=True):
         return f"{self.kind.value} {self.most} {self.text or _NONE} {self.target or _NONE} {self.targets}"
 
 
-class Made(Struct, frozen=True):
+class WritesMade(Struct, frozen=True):
     """What a member has written so far."""
 
-    counts: dict[Kind, int]
+    counts: dict[WriteKind, int]
     text: str = ""  # the digest of a text
     targets: frozenset[str] = frozenset()  # where that text was sent
 
@@ -74,7 +78,7 @@ class Made(Struct, frozen=True):
         return None
 
 
-def limit_of(settings: Settings, member: int, kind: Kind, text: str = "", target: str = "") -> Limit:
+def limit_of(settings: Settings, member: int, kind: WriteKind, text: str = "", target: str = "") -> Limit:
     """Return the limits of a member's write. `text` is a digest, "" where the text may be repeated."""
     most, is_new = share_of(settings, member, getattr(settings, f"{kind.value}_per_hour"))
     return Limit(kind, member, most, is_new, settings.same_text_targets, text, target if text else "", _hour())
@@ -150,11 +154,11 @@ def made_commands(member: int, text: str) -> list[Command]:
     return [counts, ("HGET", keys.texts(member, _day()), text)] if text else [counts]
 
 
-def read_made(text: str, replies: Sequence[Any]) -> Made:
+def read_made(text: str, replies: Sequence[Any]) -> WritesMade:
     """Return what a member has written, from the replies to `made_commands`."""
     counts, *of_text = replies
     known = of_text[0] if of_text and of_text[0] else ""
-    return Made(
+    return WritesMade(
         {kind: int(count or 0) for kind, count in zip(AHEAD, counts, strict=True)}, text, frozenset(known.split())
     )
 

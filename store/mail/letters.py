@@ -42,7 +42,7 @@ class Letter(Struct, frozen=True, kw_only=True):
         return msgspec.json.encode(self).decode()
 
 
-class Link(Struct, frozen=True):
+class MailLink(Struct, frozen=True):
     """A letter with a link, and the digest and life (s) of the token in it."""
 
     letter: Letter

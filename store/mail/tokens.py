@@ -11,7 +11,7 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database
 from store.ids import partition
-from store.mail.letters import Letter, Link, outbox_keys
+from store.mail.letters import Letter, MailLink, outbox_keys
 from store.records.jobs import Job, Naming, read_job
 from store.refusals import Refusal, refused
 
@@ -46,7 +46,7 @@ async def token(db: Database, member: int, purpose: str) -> MailToken | None:
     return read_token(await db.one(*token_command(member, purpose)))
 
 
-def sign_up_mail(member: int, link: Link | None) -> dict[str, object]:
+def sign_up_mail(member: int, link: MailLink | None) -> dict[str, object]:
     """Return the parameters of `create_member` that send a link to a new member, if they get one."""
     return {
         "tokens": keys.mail_tokens(member),
@@ -57,7 +57,7 @@ def sign_up_mail(member: int, link: Link | None) -> dict[str, object]:
     }
 
 
-async def send_verification(db: Database, member: int, address: str, link: Link) -> str | None:
+async def send_verification(db: Database, member: int, address: str, link: MailLink) -> str | None:
     """Send a link that verifies an address; returns the address that waited until now, or "".
 
     Returns None when the member is gone.
@@ -126,7 +126,7 @@ async def may_request_reset(db: Database, address: str) -> bool:
     return bool(await db.one("SET", keys.reset_mail(address), "", "NX", "EX", RESET_WAIT_SECONDS))
 
 
-async def request_reset(db: Database, member: int, address: str, link: Link, delay_ms: int) -> None:
+async def request_reset(db: Database, member: int, address: str, link: MailLink, delay_ms: int) -> None:
     """Send a link that resets a password. For a member who does not exist, it costs the same and sends nothing."""
     p = partition(member)
     await db.call(

@@ -33,7 +33,7 @@ PARTIAL = "#"  # in the name of a file that is being written, as obstore names i
 RETRY_SECONDS = 20  # in which a request to S3 is tried again
 
 
-class Form(Enum):
+class PictureForm(Enum):
     """A stored object of a picture."""
 
     ORIGINAL = "original"  # as uploaded; only until it is processed
@@ -43,7 +43,7 @@ class Form(Enum):
     @property
     def content_type(self) -> str:
         """The type that is sent with it. Nobody is sent an original."""
-        return "application/octet-stream" if self is Form.ORIGINAL else "image/webp"
+        return "application/octet-stream" if self is PictureForm.ORIGINAL else "image/webp"
 
 
 class MediaUnavailable(Exception):
@@ -54,7 +54,7 @@ class MediaMissing(Exception):
     """There is no such object."""
 
 
-class Stored(Struct, frozen=True):
+class StoredObject(Struct, frozen=True):
     """An object as a listing shows it."""
 
     path: str
@@ -87,7 +87,7 @@ class Media:
             return S3Store(where.netloc, prefix=where.path.strip("/") or None, **patience)
         return LocalStore(self._folder.resolve(), mkdir=True)
 
-    def path(self, name: str, form: Form) -> Path | None:
+    def path(self, name: str, form: PictureForm) -> Path | None:
         """Return the file of an object in a folder, None for a bucket."""
         return self._folder / name / form.value if self.is_folder else None
 
@@ -106,7 +106,7 @@ class Media:
         folders = [self._settings.data_dir, *([self._folder] if self.is_folder else [])]
         return not least or min(await asyncio.to_thread(lambda: [_free_bytes(folder) for folder in folders])) >= least
 
-    async def put(self, name: str, form: Form, file: IO[bytes]) -> None:
+    async def put(self, name: str, form: PictureForm, file: IO[bytes]) -> None:
         """Store a file as an object, replacing one of the same name."""
         async with self._puts:
             try:
@@ -115,30 +115,30 @@ class Media:
             except MediaMissing as error:  # such as of the bucket
                 raise MediaUnavailable(str(error)) from error
 
-    async def _write(self, name: str, form: Form, file: IO[bytes]) -> None:
+    async def _write(self, name: str, form: PictureForm, file: IO[bytes]) -> None:
         import obstore
 
         await obstore.put_async(
             self._store, f"{name}/{form.value}", file, chunk_size=FILE_PART_BYTES, max_concurrency=1
         )
 
-    async def _send(self, name: str, form: Form, file: IO[bytes]) -> None:
+    async def _send(self, name: str, form: PictureForm, file: IO[bytes]) -> None:
         """Send a file to the bucket. obstore would have parts of 5 MiB in memory, several at a time."""
         import obstore
         from obstore.store import S3Store
 
-        from store.media.sending import Limits, NotSent, send
+        from store.media.sending import NotSent, SendingLimits, send
 
         assert isinstance(self._store, S3Store)
         life = timedelta(seconds=PUT_LINK_SECONDS + RETRIES * REQUEST_SECONDS)
         link = await obstore.sign_async(self._store, "PUT", f"{name}/{form.value}", life)
-        limits = Limits(connect=CONNECT_SECONDS, request=REQUEST_SECONDS, retries=RETRIES)
+        limits = SendingLimits(connect=CONNECT_SECONDS, request=REQUEST_SECONDS, retries=RETRIES)
         try:
             await send(link, file, form.content_type, limits)
         except NotSent as error:
             raise MediaUnavailable(str(error)) from error
 
-    async def size(self, name: str, form: Form) -> int | None:
+    async def size(self, name: str, form: PictureForm) -> int | None:
         """Return an object's size in bytes, None without the object."""
         import obstore
 
@@ -148,7 +148,9 @@ class Media:
         except MediaMissing:
             return None
 
-    async def stream(self, name: str, form: Form, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    async def stream(
+        self, name: str, form: PictureForm, start: int = 0, end: int | None = None
+    ) -> AsyncIterator[bytes]:
         """Yield the bytes of an object from `start` until before `end`, in pieces. Raises MediaMissing."""
         import obstore
 
@@ -162,7 +164,7 @@ class Media:
                 return
             yield bytes(piece)
 
-    async def presigned(self, name: str, form: Form, seconds: int) -> str | None:
+    async def presigned(self, name: str, form: PictureForm, seconds: int) -> str | None:
         """Return a link to an object in a bucket that works for so many seconds; None for a folder."""
         import obstore
         from obstore.store import S3Store
@@ -173,7 +175,7 @@ class Media:
         with _outages():
             return await obstore.sign_async(store, "GET", f"{name}/{form.value}", timedelta(seconds=seconds))
 
-    async def delete(self, names: Sequence[str], forms: Sequence[Form] = tuple(Form)) -> None:
+    async def delete(self, names: Sequence[str], forms: Sequence[PictureForm] = tuple(PictureForm)) -> None:
         """Remove forms of some names, all by default. Missing objects are no error."""
         for name in names:
             for form in forms:
@@ -197,7 +199,7 @@ class Media:
         with contextlib.suppress(OSError):  # another form is still there, or another process was first
             folder.rmdir()
 
-    async def listing(self) -> AsyncIterator[list[Stored]]:
+    async def listing(self) -> AsyncIterator[list[StoredObject]]:
         """Yield all objects, some at a time, in no order. Of a folder, files that are half-written are listed, too."""
         import obstore
 
@@ -208,17 +210,17 @@ class Media:
                 chunk = await anext(chunks, None)
             if chunk is None:
                 break
-            yield [Stored(one["path"], one["size"], one["last_modified"]) for one in chunk]
+            yield [StoredObject(one["path"], one["size"], one["last_modified"]) for one in chunk]
         if self.is_folder and (left := await asyncio.to_thread(self._half_written)):
             yield left
 
-    def _half_written(self) -> list[Stored]:
-        listed: list[Stored] = []
+    def _half_written(self) -> list[StoredObject]:
+        listed: list[StoredObject] = []
         for path in self._folder.glob(f"*/*{PARTIAL}*"):
             with contextlib.suppress(FileNotFoundError):  # it has become an object meanwhile
                 facts = path.stat()
                 modified = datetime.fromtimestamp(facts.st_mtime, UTC)
-                listed.append(Stored(f"{path.parent.name}/{path.name}", facts.st_size, modified))
+                listed.append(StoredObject(f"{path.parent.name}/{path.name}", facts.st_size, modified))
         return listed
 
 

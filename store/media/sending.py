@@ -19,7 +19,7 @@ class NotSent(Exception):
     """The bucket cannot be reached, or refuses. The message has no link, because links are signed."""
 
 
-class Limits(NamedTuple):
+class SendingLimits(NamedTuple):
     """How long sending may take."""
 
     connect: float  # seconds to reach the bucket
@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     retries: int  # after the first request
 
 
-async def send(link: str, file: IO[bytes], content_type: str, limits: Limits) -> None:
+async def send(link: str, file: IO[bytes], content_type: str, limits: SendingLimits) -> None:
     """Send what is left of a file by a PUT, and repeat that after an outage that may pass. Raises NotSent."""
     begin, pause = file.tell(), FIRST_PAUSE
     for attempt in range(limits.retries + 1):
@@ -41,7 +41,7 @@ async def send(link: str, file: IO[bytes], content_type: str, limits: Limits) ->
         pause *= 2
 
 
-async def _send_once(link: str, file: IO[bytes], content_type: str, limits: Limits) -> tuple[str | None, bool]:
+async def _send_once(link: str, file: IO[bytes], content_type: str, limits: SendingLimits) -> tuple[str | None, bool]:
     """Return why a bucket has not taken a file, None if it has, and whether a retry may help."""
     begin = file.tell()
     size = file.seek(0, os.SEEK_END) - begin

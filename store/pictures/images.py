@@ -21,7 +21,7 @@ STATUS, USER, MESSAGE, RESERVED = "status", "user", "message", "reserved"  # kin
 _FIELDS = {"avatar": UserField.AVATAR, "header": UserField.HEADER}
 
 
-class Wanted(NamedTuple):
+class WantedImage(NamedTuple):
     """A picture to be attached, and what the member says of it."""
 
     image: int
@@ -56,29 +56,29 @@ def image_prefix(p: int) -> str:
     return keys.prefix(keys.image, p)
 
 
-def write_wanted(wanted: Sequence[Wanted]) -> str:
+def write_wanted(wanted: Sequence[WantedImage]) -> str:
     """Return pictures to be attached as scripts take them, "" for none."""
     return json.dumps(_pairs(wanted)) if wanted else ""
 
 
-def write_profile(pictures: Mapping[str, Wanted | None]) -> str:
+def write_profile(pictures: Mapping[str, WantedImage | None]) -> str:
     """Return changes of a profile's pictures as `update_member` takes them, "" for none. None removes one."""
     if not pictures:
         return ""
     return json.dumps({_FIELDS[name]: _pairs([one] if one else []) for name, one in pictures.items()})
 
 
-def _pairs(wanted: Sequence[Wanted]) -> list[tuple[str, str]]:
+def _pairs(wanted: Sequence[WantedImage]) -> list[tuple[str, str]]:
     return [(str(one.image), _said(one)) for one in wanted]
 
 
-def _said(one: Wanted) -> str:
+def _said(one: WantedImage) -> str:
     """Return what a member says of a picture, written as `write_images` does."""
     return msgspec.json.encode([one.alt, one.focus_x, one.focus_y]).decode()[1:-1]
 
 
 async def reserve(
-    db: Database, owner: int, conversation: int, wanted: Sequence[Wanted]
+    db: Database, owner: int, conversation: int, wanted: Sequence[WantedImage]
 ) -> Reservation | PartRefused[ImageRefusal]:
     """Reserve pictures for a message to a conversation."""
     p = partition(owner)

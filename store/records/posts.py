@@ -27,7 +27,7 @@ class Location(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class PostContent:
     """What a post is when it is made. A plain repost has an original and no text. `FIELDS` are written from it."""
 
     author: int
@@ -53,7 +53,7 @@ class Content:
 class PostField(Struct, frozen=True):
     """A field of a post's record that is written when the post is made, and what else has it."""
 
-    write: Callable[[Content], object]  # returns its value; the field is absent where that is falsy
+    write: Callable[[PostContent], object]  # returns its value; the field is absent where that is falsy
     exported: str = ""  # the name that an export gives to it; "" where another one says the same
     is_logged: bool = False  # whether the moderation log keeps it when a moderator deletes the post
 
@@ -78,7 +78,7 @@ FIELDS: Mapping[str, PostField] = {
 LOGGED = tuple(name for name, field in FIELDS.items() if field.is_logged)
 
 
-def write_content(post: Content) -> str:
+def write_content(post: PostContent) -> str:
     """Return what a post is, as the scripts take it that write its record: JSON of `FIELDS`, "" for what is absent."""
     return json.encode({name: str(field.write(post) or "") for name, field in FIELDS.items()}).decode()
 

@@ -17,7 +17,7 @@ from store.keys.fields import ConversationField, MessageField
 from store.records.lists import read_pairs
 
 
-class Stored(Struct, frozen=True):
+class StoredConversation(Struct, frozen=True):
     """A conversation with its messages: the sender of each, None for one without a record, and what each list has.
 
     `written` are the senders as the records have them, "" for one that lacks it; 0 stands for one that is no number.
@@ -31,7 +31,7 @@ class Stored(Struct, frozen=True):
     written: dict[int, str]
 
 
-async def stored(db: Database, ids: Sequence[int]) -> list[Stored]:
+async def stored(db: Database, ids: Sequence[int]) -> list[StoredConversation]:
     """Return some conversations with all their messages. Three round trips."""
     replies = await db.ask(*map(conversations.conversation_command, ids))
     fields = {one: read_pairs(reply) for one, reply in zip(ids, replies, strict=True) if reply}
@@ -42,7 +42,9 @@ async def stored(db: Database, ids: Sequence[int]) -> list[Stored]:
         holder, messages = next(lists), list(map(int, next(lists)))
         sent = {member: set(map(int, next(lists))) for member in record.members}
         senders: dict[int, int | None] = dict.fromkeys(messages)
-        found.append(Stored(record, holder, fields[record.id].get(ConversationField.DIGEST, ""), senders, sent, {}))
+        found.append(
+            StoredConversation(record, holder, fields[record.id].get(ConversationField.DIGEST, ""), senders, sent, {})
+        )
     looks = [(one, message) for one in found for message in one.senders]
     wanted = (MessageField.SENDER, MessageField.CONVERSATION)
     replies = await db.ask(*(("HMGET", keys.message(message), *wanted) for _, message in looks))
@@ -60,43 +62,43 @@ def _list_commands(record: Conversation) -> list[Command]:
     ]
 
 
-def hold(one: Stored) -> Command:
+def hold(one: StoredConversation) -> Command:
     """Return the command that makes a conversation the one of its members."""
     return ("SET", keys.conversation_of(partition(one.record.id), right_digest(one)), one.record.id)
 
 
-def right_digest(one: Stored) -> str:
+def right_digest(one: StoredConversation) -> str:
     """Return the digest of a conversation's members."""
     return conversations.digest_of(one.record.members)
 
 
-def correct_digest(one: Stored) -> Command:
+def correct_digest(one: StoredConversation) -> Command:
     """Return the command that stores the digest of a conversation's members."""
     record, field = keys.conversation(one.record.id), ConversationField.DIGEST
     return script("replace_field", record=record, field=field, old=one.digest, new=right_digest(one))
 
 
-def unlist(one: Stored, message: int) -> list[Command]:
+def unlist(one: StoredConversation, message: int) -> list[Command]:
     """Return the commands that remove a message from all lists of a conversation."""
     conversation = one.record.id
     sent = [("ZREM", keys.sent(conversation, member), message) for member in one.record.members]
     return [("ZREM", keys.messages(conversation), message), *sent]
 
 
-def correct_sender(one: Stored, message: int, sender: int) -> Command:
+def correct_sender(one: StoredConversation, message: int, sender: int) -> Command:
     """Return the command that sets the sender of a message to the member whose list has it."""
     record, field = keys.message(message), MessageField.SENDER
     return script("replace_field", record=record, field=field, old=one.written[message], new=sender)
 
 
-def resend(one: Stored, message: int, sender: int) -> list[Command]:
+def resend(one: StoredConversation, message: int, sender: int) -> list[Command]:
     """Return the commands that list a message for its sender alone."""
     conversation = one.record.id
     others = [("ZREM", keys.sent(conversation, member), message) for member in one.record.members if member != sender]
     return [("ZADD", keys.sent(conversation, sender), message, message), *others]
 
 
-class Lost(Struct, frozen=True):
+class LostMessage(Struct, frozen=True):
     """A message that its conversation does not list, or whose conversation is gone."""
 
     key: str
@@ -104,7 +106,7 @@ class Lost(Struct, frozen=True):
     repair: list[Command]
 
 
-async def lost_messages(db: Database, ids: Sequence[int]) -> list[Lost]:
+async def lost_messages(db: Database, ids: Sequence[int]) -> list[LostMessage]:
     """Return those of some messages that no conversation lists. Two round trips."""
     fields = (MessageField.CONVERSATION, MessageField.SENDER)
     replies = await db.ask(*(("HMGET", keys.message(message), *fields) for message in ids))
@@ -119,10 +121,10 @@ async def lost_messages(db: Database, ids: Sequence[int]) -> list[Lost]:
     found = []
     for (message, of, sender), exists, listed in zip(known, looks[::2], looks[1::2], strict=True):
         if not exists:
-            found.append(Lost(keys.message(message), of, [("DEL", keys.message(message))]))
+            found.append(LostMessage(keys.message(message), of, [("DEL", keys.message(message))]))
         elif listed is None:
             lists = (keys.messages(of), keys.sent(of, sender))
-            found.append(Lost(keys.message(message), of, [("ZADD", key, message, message) for key in lists]))
+            found.append(LostMessage(keys.message(message), of, [("ZADD", key, message, message) for key in lists]))
     return found
 
 
@@ -143,7 +145,7 @@ def drop(key: str) -> Command:
     return ("DEL", key)
 
 
-class Entry(Struct, frozen=True):
+class StoredEntry(Struct, frozen=True):
     """A participant's entry of a conversation as it is stored, and what decides how it should be."""
 
     text: str | None
@@ -155,7 +157,7 @@ class Entry(Struct, frozen=True):
     has_account: bool
 
 
-async def entries_of(db: Database, state: State) -> list[Entry]:
+async def entries_of(db: Database, state: State) -> list[StoredEntry]:
     """Return the entries of a conversation's participants. One round trip."""
     members = [one.member for one in state.participants]
     commands: list[Command] = []
@@ -173,9 +175,9 @@ async def entries_of(db: Database, state: State) -> list[Entry]:
     return [_entry(members, [next(replies) for _ in range(7)]) for _ in members]
 
 
-def _entry(members: Sequence[int], replies: Sequence[Any]) -> Entry:
+def _entry(members: Sequence[int], replies: Sequence[Any]) -> StoredEntry:
     text, place, unread, blocked, by, muted, account = replies
-    return Entry(
+    return StoredEntry(
         text=text,
         place=None if place is None else int(place),
         is_unread=bool(unread),

@@ -38,7 +38,7 @@ def _one_of(values: Iterable[Any]) -> str:
     return "|".join(re.escape(value.value) for value in values)
 
 
-class Form(Struct, frozen=True):
+class KeyForm(Struct, frozen=True):
     """The texts that a key of one kind may have.
 
     `entry` is the pattern of a string, of an entry of a list or set, and of a field of a hash without `fields`.
@@ -53,12 +53,12 @@ class Form(Struct, frozen=True):
 
 
 OWN = "own"  # The score of an entry is the id at its beginning.
-_ITSELF = Form(ID, score=OWN)
-_IDS = Form(ID)
+_ITSELF = KeyForm(ID, score=OWN)
+_IDS = KeyForm(ID)
 
 
-def _record(fields: Mapping[str, str], optional: Mapping[str, str] | None = None) -> Form:
-    return Form(fields=fields, optional=optional or {}, is_truth=True)
+def _record(fields: Mapping[str, str], optional: Mapping[str, str] | None = None) -> KeyForm:
+    return KeyForm(fields=fields, optional=optional or {}, is_truth=True)
 
 
 def _all(pattern: str, *fields: str) -> dict[str, str]:
@@ -67,10 +67,10 @@ def _all(pattern: str, *fields: str) -> dict[str, str]:
 
 # Lists of ids follow from their declarations. Other kinds that are not here have no other form than their type: nothing
 # reads them but scripts that let them expire.
-FORMS: Mapping[str, Form] = {
+FORMS: Mapping[str, KeyForm] = {
     **{one.name: _ITSELF if one.has_own_ids else _IDS for one in kinds.LISTS},
-    "minted": Form(ID),
-    "jobs": Form(fields={"kind": r"\w+", "body": r"\{.*\}"}),
+    "minted": KeyForm(ID),
+    "jobs": KeyForm(fields={"kind": r"\w+", "body": r"\{.*\}"}),
     "dead_jobs": _IDS,
     "user": _record(
         _all(ANY, UserField.LOGIN, UserField.NAME, UserField.BIO) | _all(ID, *kinds.counted(kinds.USER)),
@@ -80,25 +80,25 @@ FORMS: Mapping[str, Form] = {
         {CredentialsField.EMAIL: ANY, CredentialsField.PASSWORD: ANY, CredentialsField.ROLE: r"[A-Z]+"},
         _all(ID, CredentialsField.TOTP_STEP),
     ),
-    "sessions": Form(value=r"\{.*\}"),
-    "login": Form(ID),
-    "email": Form(ID),
-    "names": Form(r".*\0\d+", score="0"),
-    "indexed": Form(ID, r"\d+(\0.*)?"),
-    "profile": Form(r"\d+(:\d+){0,2}", score=OWN),
-    "home": Form(r"\d+(:\d+)?"),
-    "newest": Form(r" *\d+( +\d+)*"),
-    "home_state": Form(fields={HomeField.FLOOR: ID}, optional=_all(ID, HomeField.BUILDING, HomeField.CHANGED)),
-    "sources": Form(ID, r"\d+:\d+( \d+:\d+)*"),
-    "candidates": Form(r"\d+:\d+"),
-    "home_read": Form(ID),
+    "sessions": KeyForm(value=r"\{.*\}"),
+    "login": KeyForm(ID),
+    "email": KeyForm(ID),
+    "names": KeyForm(r".*\0\d+", score="0"),
+    "indexed": KeyForm(ID, r"\d+(\0.*)?"),
+    "profile": KeyForm(r"\d+(:\d+){0,2}", score=OWN),
+    "home": KeyForm(r"\d+(:\d+)?"),
+    "newest": KeyForm(r" *\d+( +\d+)*"),
+    "home_state": KeyForm(fields={HomeField.FLOOR: ID}, optional=_all(ID, HomeField.BUILDING, HomeField.CHANGED)),
+    "sources": KeyForm(ID, r"\d+:\d+( \d+:\d+)*"),
+    "candidates": KeyForm(r"\d+:\d+"),
+    "home_read": KeyForm(ID),
     "active": _IDS,
     "big": _IDS,
-    "big_version": Form(ID),
-    "reposted": Form(ID, ID),
-    "notifications": Form(r"LIKE:0:\d+:\d+|(?!LIKE:)[A-Z_]+(:\d+){3}"),
-    "notification_state": Form(optional=_all(ID, NotificationsField.READ, NotificationsField.FLOOR)),
-    "mentions": Form(r"\d+(:\d+)?", score=OWN),
+    "big_version": KeyForm(ID),
+    "reposted": KeyForm(ID, ID),
+    "notifications": KeyForm(r"LIKE:0:\d+:\d+|(?!LIKE:)[A-Z_]+(:\d+){3}"),
+    "notification_state": KeyForm(optional=_all(ID, NotificationsField.READ, NotificationsField.FLOOR)),
+    "mentions": KeyForm(r"\d+(:\d+)?", score=OWN),
     "status": _record(
         {StatusField.AUTHOR: ID, StatusField.TEXT: ANY},
         {
@@ -116,7 +116,7 @@ FORMS: Mapping[str, Form] = {
         {CommentField.AUTHOR: ID, CommentField.TEXT: ANY, CommentField.POST: ID},
         {CommentField.REPLY_TO: ID, CommentField.MENTIONS: IDS},
     ),
-    "conversation_of": Form(ID),
+    "conversation_of": KeyForm(ID),
     "conversation": _record(
         {
             ConversationField.PARTICIPANTS: r"\d+:\d+( \d+:\d+)*",
@@ -127,9 +127,9 @@ FORMS: Mapping[str, Form] = {
     ),
     "sent": _ITSELF,
     "message": _record({MessageField.CONVERSATION: ID, MessageField.SENDER: ID, MessageField.TEXT: ANY}),
-    "deleted_messages": Form(r"\d+:\d+"),
-    "message_log": Form(),
-    "conversation_state": Form(ID, r"\d+(:\d+){3}"),
+    "deleted_messages": KeyForm(r"\d+:\d+"),
+    "message_log": KeyForm(),
+    "conversation_state": KeyForm(ID, r"\d+(:\d+){3}"),
     "unread_conversations": _IDS,
     "image": _record(
         {
@@ -145,28 +145,28 @@ FORMS: Mapping[str, Form] = {
         },
     ),
     "uploads": _ITSELF,
-    "originals": Form(ID, r"\d+ \d+ \d+"),
+    "originals": KeyForm(ID, r"\d+ \d+ \d+"),
     "group": _record({GroupField.NAME: ANY, GroupField.DESCRIPTION: ANY, GroupField.KIND: _one_of(GroupKind)}),
-    "group_roles": Form(ID, r"[A-Z]+"),
-    "group_changes": Form(r"\d+|floor"),
+    "group_roles": KeyForm(ID, r"[A-Z]+"),
+    "group_changes": KeyForm(r"\d+|floor"),
     "group_directory": _IDS,
     "report": _record(
         {**_all(ID, ReportField.CASE, ReportField.REPORTER), ReportField.REASON: _one_of(ReportReason)},
     ),
-    "report_messages": Form(r"\[.*\]", is_truth=True),
+    "report_messages": KeyForm(r"\[.*\]", is_truth=True),
     "case": _record(
         {CaseField.SUBJECT: SUBJECT, CaseField.AUTHOR: ID, CaseField.STATE: _one_of(ReportState)},
         {CaseField.RESOLVER: ID},
     ),
-    "open_cases": Form(SUBJECT, ID),
+    "open_cases": KeyForm(SUBJECT, ID),
     "cases": _IDS,
-    "moderation_log": Form(is_truth=True),
+    "moderation_log": KeyForm(is_truth=True),
     "moderation_act": _record(_all(ID, ModerationActField.ACTOR, ModerationActField.REPORT)),
-    "removed_text": Form(is_truth=True),
+    "removed_text": KeyForm(is_truth=True),
     "log_head": _record({LogHeadField.COUNT: ID}),
     **dict.fromkeys(("hashtag", "public"), _ITSELF),
     **dict.fromkeys(("important_hashtag", "important_public", "rescore", "promotions"), _IDS),
-    "promotion": Form(is_truth=True),  # its own check reads it as a whole
-    "layout": Form(rf"\d+|{LayoutField.VERSION}", ID, is_truth=True),
-    "processes": Form(r"\d+:.*"),
+    "promotion": KeyForm(is_truth=True),  # its own check reads it as a whole
+    "layout": KeyForm(rf"\d+|{LayoutField.VERSION}", ID, is_truth=True),
+    "processes": KeyForm(r"\d+:.*"),
 }

@@ -13,7 +13,7 @@ from store.groups.records import GroupRole
 from store.kinds import List
 from store.records.lists import read_pairs
 from store.upkeep import lists
-from store.upkeep.lists import Listed
+from store.upkeep.lists import ListedEntry
 
 
 class GroupFacts(Struct, frozen=True):
@@ -81,7 +81,7 @@ async def facts_of(db: Database, pairs: Sequence[tuple[int, int]]) -> list[Seque
     return membership.read_facts(await db.ask(*commands))
 
 
-async def twice(db: Database, of: List, groups: Sequence[int]) -> list[Listed]:
+async def twice(db: Database, of: List, groups: Sequence[int]) -> list[ListedEntry]:
     """Return the entries of those who are on another list of the group that rules this one out. Four round trips."""
     entries = await lists.entries(db, of, groups)
     facts = await facts_of(db, [(entry.owner, entry.entity) for entry in entries])

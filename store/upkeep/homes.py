@@ -17,7 +17,7 @@ from store.records.lists import Entry, Source
 _COMMANDS = 6  # of `_look`
 
 
-class HomeFacts(Struct, frozen=True):
+class StoredHomeFacts(Struct, frozen=True):
     """The size and bounds of a home. Without a floor there is no home."""
 
     member: int
@@ -31,7 +31,7 @@ class HomeFacts(Struct, frozen=True):
     is_known_read: bool  # whether the day on which it was last read is stored
 
 
-async def facts(db: Database, members: Sequence[int]) -> list[HomeFacts]:
+async def facts(db: Database, members: Sequence[int]) -> list[StoredHomeFacts]:
     """Return the facts about the homes of some members. One round trip."""
     replies = await db.run([command for member in members for command in _look(member)])
     rows = [replies[i : i + _COMMANDS] for i in range(0, len(replies), _COMMANDS)]
@@ -53,11 +53,13 @@ def _read_state(member: int) -> Command:
     return ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING)
 
 
-def _facts(member: int, size: Any, waiting: int, oldest: Any, state: Sequence[Any], owner: int, day: Any) -> HomeFacts:
+def _facts(
+    member: int, size: Any, waiting: int, oldest: Any, state: Sequence[Any], owner: int, day: Any
+) -> StoredHomeFacts:
     floor, building = state
     is_list = not isinstance(size, Exception)
     entries = stored.home_entries(oldest) if is_list else []
-    return HomeFacts(
+    return StoredHomeFacts(
         member=member,
         key=keys.home(member),
         state_key=keys.home_state(member),

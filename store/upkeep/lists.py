@@ -20,7 +20,7 @@ async def existing(db: Database, kind: KeyKind, owners: Iterable[int]) -> set[in
     return {owner for owner, exists in zip(wanted, replies, strict=True) if exists}
 
 
-class Listed(Struct, frozen=True):
+class ListedEntry(Struct, frozen=True):
     """An entry of a list. `entity` is the id of what is listed, and `belongs` whether its record puts it there."""
 
     of: List
@@ -44,7 +44,7 @@ class Listed(Struct, frozen=True):
         return self.other is not None or self.of.may_name_too_much or not kinds.truths(self.of)
 
 
-async def entries(db: Database, of: List, owners: Sequence[int]) -> list[Listed]:
+async def entries(db: Database, of: List, owners: Sequence[int]) -> list[ListedEntry]:
     """Return the entries of a list of some owners. Three round trips."""
     replies = await db.ask(*(("ZRANGE", of.key(owner), 0, -1, "WITHSCORES") for owner in owners))
     found = [
@@ -54,7 +54,9 @@ async def entries(db: Database, of: List, owners: Sequence[int]) -> list[Listed]
     ]
     belong = await _belonging(db, of, [(owner, entity) for owner, _, entity, _ in found])
     others = await _other_side(db, of, [(owner, entity) for owner, _, entity, _ in found])
-    return [Listed(of, *entry, belongs, other) for entry, belongs, other in zip(found, belong, others, strict=True)]
+    return [
+        ListedEntry(of, *entry, belongs, other) for entry, belongs, other in zip(found, belong, others, strict=True)
+    ]
 
 
 async def sizes(db: Database, of: List, owners: Sequence[int]) -> list[int]:
@@ -85,12 +87,12 @@ async def _other_side(db: Database, of: List, pairs: Sequence[tuple[int, int]]) 
     return [next((int(score) for score in row if score is not None), None) for row in rows]
 
 
-def remove(entry: Listed) -> list[Command]:
+def remove(entry: ListedEntry) -> list[Command]:
     """Return the commands that remove an entry from its list, and recount the list if it is counted."""
     return [("ZREM", entry.key, entry.text), *counters.recount_list(entry.of, entry.owner)]
 
 
-def copy_to_other_side(entry: Listed) -> list[Command]:
+def copy_to_other_side(entry: ListedEntry) -> list[Command]:
     """Return the commands that add an entry to the list on the other side."""
     assert entry.of.copied_to
     score = entry.owner if entry.of.copied_to.has_own_ids else entry.place
@@ -102,7 +104,7 @@ def drop(key: str) -> list[Command]:
     return [("DEL", key)]
 
 
-class Placed(Struct, frozen=True):
+class PlacedEntry(Struct, frozen=True):
     """What the record of an entity says about one list that it names, where the list says otherwise."""
 
     of: List
@@ -116,14 +118,14 @@ class Placed(Struct, frozen=True):
         return self.of.key(self.owner)
 
 
-async def misplaced(db: Database, record: Record, ids: Sequence[int]) -> list[Placed]:
+async def misplaced(db: Database, record: Record, ids: Sequence[int]) -> list[PlacedEntry]:
     """Return where lists disagree with the records that name them. Three round trips."""
     lists = kinds.naming(record)
     flags = list(dict.fromkeys(flag for one in lists for flag in (one.only_with, one.never_with) if flag))
     wanted = [one.named_by for one in lists]
     replies = await db.ask(*(("HMGET", record.key(entity), *wanted, *flags) for entity in ids))
     named = [
-        Placed(of, int(owner), entity, _belongs(of, dict(zip(flags, reply[len(wanted) :], strict=True))))
+        PlacedEntry(of, int(owner), entity, _belongs(of, dict(zip(flags, reply[len(wanted) :], strict=True))))
         for entity, reply in zip(ids, replies, strict=True)
         for of, owner in zip(lists, reply[: len(wanted)], strict=True)
         if owner
@@ -139,7 +141,7 @@ def _belongs(of: List, flags: Mapping[str, str | None]) -> bool:
     return is_there and not (of.never_with and flags[of.never_with] is not None)
 
 
-def replace(one: Placed) -> list[Command]:
+def replace(one: PlacedEntry) -> list[Command]:
     """Return the commands that make a list agree with a record that names it, and recount it."""
     change: Command = ("ZADD", one.key, one.entity, one.entity) if one.belongs else ("ZREM", one.key, one.entity)
     return [change, *counters.recount_list(one.of, one.owner)]

@@ -16,7 +16,7 @@ from store import kinds
 from store.client.database import Command, Database
 from store.keys.table import described
 from store.upkeep import counters
-from store.upkeep.forms import ANY, FORMS, OWN, Form
+from store.upkeep.forms import ANY, FORMS, OWN, KeyForm
 
 # Errors that reading a malformed value raises.
 UNREADABLE = (ResponseError, ValueError, LookupError, TypeError, MsgspecError)
@@ -38,14 +38,14 @@ class _Kind(Struct, frozen=True):
 
     name: str
     type: str
-    form: Form
+    form: KeyForm
     entry: re.Pattern[str]
     value: re.Pattern[str]
     fields: Mapping[str, re.Pattern[str]]
 
 
 def _compiled(name: str, kind: str) -> _Kind:
-    form = FORMS.get(name, Form())
+    form = FORMS.get(name, KeyForm())
     patterns = {field: re.compile(text, re.DOTALL) for field, text in {**form.optional, **form.fields}.items()}
     return _Kind(name, kind, form, re.compile(form.entry, re.DOTALL), re.compile(form.value, re.DOTALL), patterns)
 

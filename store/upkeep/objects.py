@@ -10,13 +10,13 @@ from store import kinds
 from store.client.database import Command, Database
 from store.ids import LARGEST
 from store.keys.fields import ImageField
-from store.media.objects import Form, Stored
+from store.media.objects import PictureForm, StoredObject
 from store.pictures.uploads import Upload, read_command, read_uploads
 from store.records.pictures import UploadState
 from store.upkeep.malformed import UNREADABLE
 
 ORPHAN_AGE = timedelta(days=2)  # A younger object may belong to a record that is about to be written.
-SHOWN = (Form.LARGE, Form.SMALL)
+SHOWN = (PictureForm.LARGE, PictureForm.SMALL)
 
 _PATH = re.compile(r"([0-9a-f]{14})[0-9a-f]{32}/[^/]+")
 
@@ -37,7 +37,7 @@ def correct_bytes(image: int, size: int) -> Command:
     return ("HSET", kinds.IMAGE.key(image), ImageField.BYTES, size)
 
 
-async def unowned(db: Database, listed: Sequence[Stored]) -> list[Stored]:
+async def unowned(db: Database, listed: Sequence[StoredObject]) -> list[StoredObject]:
     """Return those of some objects that no record names. An unreadable record may name any of them. One round trip."""
     images = [_image(one.path) for one in listed]
     owners: dict[int, Upload | None] = {}
@@ -62,11 +62,11 @@ def _image(path: str) -> int:
     return image if image <= LARGEST else 0
 
 
-def _belongs(one: Stored, owner: Upload | None) -> bool:
+def _belongs(one: StoredObject, owner: Upload | None) -> bool:
     """Return whether a record needs an object. While it is processed, it may have any form already."""
     name, _, form = one.path.partition("/")
     if owner is None or owner.object != name:
         return False
     if owner.state is UploadState.PROCESSING:
-        return form in {each.value for each in Form}
+        return form in {each.value for each in PictureForm}
     return owner.state is UploadState.READY and form in {each.value for each in SHOWN}

@@ -12,7 +12,7 @@ from store.client.nodes.one import LOST
 from store.ids import PARTITIONS
 from store.kinds import KeyKind
 from store.moderation.records import ReportState
-from store.upkeep.timelines import Timeline
+from store.upkeep.timelines import StoredTimeline
 
 SCANNED = 2_000  # COUNT: keys scanned per step
 
@@ -37,8 +37,8 @@ class KeyBatch:
 
     keys: Sequence[str] = ()
     owners: dict[KeyKind, list[int]] = field(default_factory=dict)
-    timelines: list[Timeline] = field(default_factory=list)  # whose list of posts is in the batch
-    rankings: list[Timeline] = field(default_factory=list)  # whose ranking is in the batch
+    timelines: list[StoredTimeline] = field(default_factory=list)  # whose list of posts is in the batch
+    rankings: list[StoredTimeline] = field(default_factory=list)  # whose ranking is in the batch
     promotions: list[int] = field(default_factory=list)
     has_running_promotions: bool = False
     logins_and_emails: list[str] = field(default_factory=list)  # as keys
@@ -105,9 +105,9 @@ def sort(found: Sequence[str]) -> KeyBatch:
 
 
 def _sort_other(batch: KeyBatch, key: str) -> None:
-    if timeline := Timeline.listed_in(key):
+    if timeline := StoredTimeline.listed_in(key):
         batch.timelines.append(timeline)
-    elif timeline := Timeline.ranked_in(key):
+    elif timeline := StoredTimeline.ranked_in(key):
         batch.rankings.append(timeline)
     elif key.startswith(keys.promotion_prefix()):
         batch.promotions.append(int(key.removeprefix(keys.promotion_prefix())))

@@ -26,28 +26,28 @@ _LISTING = (
 _HASHTAG, _IMPORTANT_HASHTAG = (key("").removesuffix("}") for key in (keys.hashtag, keys.important_hashtag))
 
 
-class Timeline(Struct, frozen=True):
+class StoredTimeline(Struct, frozen=True):
     """The public timeline or a hashtag's, as the key of its list of posts and the key of its ranking."""
 
     listed: str
     ranked: str
 
     @classmethod
-    def listed_in(cls, key: str) -> Timeline | None:
+    def listed_in(cls, key: str) -> StoredTimeline | None:
         """Return the timeline whose list of posts a key is, None for any other key."""
         if key == keys.public():
             return cls(key, keys.important_public())
         return cls._of_tag(key, _HASHTAG) if key.startswith(_HASHTAG) else None
 
     @classmethod
-    def ranked_in(cls, key: str) -> Timeline | None:
+    def ranked_in(cls, key: str) -> StoredTimeline | None:
         """Return the timeline whose ranking a key is, None for any other key."""
         if key == keys.important_public():
             return cls(keys.public(), key)
         return cls._of_tag(key, _IMPORTANT_HASHTAG) if key.startswith(_IMPORTANT_HASHTAG) else None
 
     @classmethod
-    def _of_tag(cls, key: str, prefix: str) -> Timeline:
+    def _of_tag(cls, key: str, prefix: str) -> StoredTimeline:
         tag = key.removeprefix(prefix).removesuffix("}")
         return cls(keys.hashtag(tag), keys.important_hashtag(tag))
 
@@ -74,7 +74,7 @@ async def entries(db: Database, key: str) -> list[ListedPost]:
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
     records = await db.ask(*(("HMGET", keys.status(post), *_LISTING) for post in posts))
     away = await apart(db, {int(author) for author, *_ in records if author})
-    timeline = Timeline.listed_in(key) or Timeline.ranked_in(key)
+    timeline = StoredTimeline.listed_in(key) or StoredTimeline.ranked_in(key)
     return [
         ListedPost(
             post,
@@ -144,28 +144,28 @@ def remove_entries(key: str, posts: Sequence[int]) -> Command:
     return ("ZREM", key, *posts)
 
 
-def trim(db: Database, timeline: Timeline) -> Command:
+def trim(db: Database, timeline: StoredTimeline) -> Command:
     """Return the command that trims a timeline and its ranking; its reply is the number of entries removed."""
     return list_command(db, (timeline.listed, timeline.ranked), ())
 
 
-def timelines_of(hashtags: Iterable[str]) -> list[Timeline]:
+def timelines_of(hashtags: Iterable[str]) -> list[StoredTimeline]:
     """Return the timelines that everybody reads and that a public post with some hashtags is in."""
-    return [Timeline(*lists) for lists in keys.ranked_lists(hashtags)]
+    return [StoredTimeline(*lists) for lists in keys.ranked_lists(hashtags)]
 
 
-def add(db: Database, timeline: Timeline, post: int, score: float) -> Command:
+def add(db: Database, timeline: StoredTimeline, post: int, score: float) -> Command:
     """Return the command that adds a post to a timeline and to its ranking, and trims both."""
     return list_command(db, (timeline.listed, timeline.ranked), [(post, score)])
 
 
-async def scores(db: Database, timeline: Timeline) -> dict[int, float]:
+async def scores(db: Database, timeline: StoredTimeline) -> dict[int, float]:
     """Return the scores of the posts in a timeline's ranking."""
     reply = await db.one("ZRANGE", timeline.ranked, 0, -1, "WITHSCORES")
     return {int(post): float(score) for post, score in read_pairs(reply).items()}
 
 
-async def unlisted(db: Database, timeline: Timeline, posts: Sequence[int]) -> list[int]:
+async def unlisted(db: Database, timeline: StoredTimeline, posts: Sequence[int]) -> list[int]:
     """Return those of some posts that a timeline does not list. `posts` must not be empty."""
     places = await db.one("ZMSCORE", timeline.listed, *posts)
     return [post for post, place in zip(posts, places, strict=True) if place is None]
@@ -177,6 +177,6 @@ async def due(db: Database, posts: Sequence[int]) -> set[int]:
     return {post for post, at in zip(posts, found, strict=True) if at is not None}
 
 
-def rescore(timeline: Timeline, scores: Mapping[int, float]) -> list[Command]:
+def rescore(timeline: StoredTimeline, scores: Mapping[int, float]) -> list[Command]:
     """Return the commands that set the scores of posts that are in a timeline's ranking."""
     return [("ZADD", timeline.ranked, "XX", score, post) for post, score in scores.items()]

@@ -12,12 +12,12 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context
 from resolvers.process.services import Services
 from resolvers.upkeep import verify
-from resolvers.upkeep.verify import Report
+from resolvers.upkeep.verify import VerifyReport
 from store import accounts, follows, keys, likes_and_comments, posts
 from store.client.database import Database, MemberGone
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from tests.support.people import PASSWORD, Member, contents, mutation_text, sign_up
 from tests.support.probes.accounts import traces
@@ -72,7 +72,7 @@ async def test_nothing_more_can_be_done(db: Database, bob: Member, late: Member)
     me = number(late.id)
     before = await contents(db)
     for act in (
-        posts.create(db, Draft(me, "late")),
+        posts.create(db, PostDraft(me, "late")),
         follows.follow(db, me, [number(bob.id)]),
         accounts.update(db, me, profile={UserField.NAME: "late"}),
     ):
@@ -167,5 +167,5 @@ async def test_what_a_lost_record_leaves(db: Database, worker: Worker, alice: Me
     assert await counts(bob, theirs) == (0, 0, 0, 0)
 
 
-async def look(db: Database) -> Report:
+async def look(db: Database) -> VerifyReport:
     return await verify.verify(db, homes=None, seed=0, progress=lambda _: None)

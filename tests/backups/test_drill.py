@@ -19,7 +19,7 @@ from store import jobs, keys
 from store.client.database import Database
 from store.ids import PARTITIONS
 from store.layout import versions
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.settings import Settings
 from store.upkeep.copying import moving
 from tests.support.people import Member
@@ -130,5 +130,5 @@ async def test_pictures(tmp_path: Path, db: Database, target: Database, alice: M
     assert (await restored(target, tmp_path / "backup"))["objects"] == 2
     for path in listed:
         name, _, form = path.partition("/")
-        both = [b"".join([bytes(p) async for p in side.media.stream(name, Form(form))]) for side in (db, target)]
+        both = [b"".join([bytes(p) async for p in side.media.stream(name, PictureForm(form))]) for side in (db, target)]
         assert both[0] == both[1]

@@ -218,7 +218,7 @@ async def test_lease(db: Database, alice: Member) -> None:
     """A sender goes on while its lease lasts, even when the link has expired; a lease that ran out frees the way."""
     token = (await link(alice)).removeprefix("/export/")
     member, session, _ = token.split(".")
-    one = links.Link(int(member), session, digest(token))
+    one = links.ExportLink(int(member), session, digest(token))
     assert [await links.begin(db, one, sender) for sender in ("a", "b", "a")] == [None, Refusal.BUSY, None]
     assert 0 < await db.one("PTTL", keys.export_stream(int(member))) <= links.LEASE_SECONDS * 1000
     await links.end(db, one, "b", is_sent=False)  # not its own

@@ -135,7 +135,7 @@ async def test_a_delete_that_overtakes_the_listing(
     await join(theirs, alice)
     made = []
     for group in (mine, theirs):
-        draft = posts.Draft(number(alice.id), "hello", group=number(group))
+        draft = posts.PostDraft(number(alice.id), "hello", group=number(group))
         _, post, job = accepted(await posts.create(db, draft))
         assert job
         made.append(post)

@@ -14,7 +14,7 @@ from store import keys, posts
 from store.client.database import Command
 from store.homes import stored
 from store.keys.fields import UserField
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job
 from store.refusals import accepted
 from store.settings import Settings
@@ -196,7 +196,7 @@ Write = Callable[[Any, Site], Coroutine[Any, Any, None]]
 
 
 async def _post(db: Any, site: Site) -> None:
-    _, _, job = accepted(await posts.create(db, Draft(number(site.people["star"].id), "new")))
+    _, _, job = accepted(await posts.create(db, PostDraft(number(site.people["star"].id), "new")))
     assert job
     await dispatch.finish(db, job)
 

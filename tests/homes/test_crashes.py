@@ -15,7 +15,7 @@ from store import accounts, blocks, follows, likes_and_comments, posts
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job
 from store.refusals import accepted
 from store.settings import Settings
@@ -47,18 +47,18 @@ async def _repost(_: Database, s: Scene) -> Job | None:
 
 
 async def _quote(db: Database, s: Scene) -> Job | None:
-    draft = Draft(s.cat, "well said #tea", hashtags=("tea",), original=s.word, original_author=s.ben)
+    draft = PostDraft(s.cat, "well said #tea", hashtags=("tea",), original=s.word, original_author=s.ben)
     return accepted(await posts.create(db, draft)).job
 
 
 async def _mention(db: Database, s: Scene) -> Job | None:
-    _, _, job = accepted(await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan, s.ann))))
+    _, _, job = accepted(await posts.create(db, PostDraft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan, s.ann))))
     return job
 
 
 async def _unsaid_mention(db: Database, s: Scene) -> Job | None:
     # The post is deleted before the members whom it mentions are notified.
-    _, post, _ = accepted(await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan))))
+    _, post, _ = accepted(await posts.create(db, PostDraft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan))))
     return await posts.delete(db, post, s.cat)
 
 

@@ -19,7 +19,7 @@ from store.homes import fanout
 from store.homes import stored as homes
 from store.homes.fanout import APPENDED, CHANGED, Delivery
 from store.ids import PARTITIONS, partition
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.settings import Settings
 from tests.support.grouping import Grouping
@@ -121,8 +121,8 @@ async def test_the_store_itself(services: Services, alice: Member) -> None:
 async def test_a_job(grouping: Recording, alice: Member, bob: Member, fans: list[Member]) -> None:
     """A job delivers a post or a repost to every follower, and the job of its deletion removes it again."""
     me, theirs = number(alice.id), number(await bob.post("well"))
-    post = Draft(me, "hello")
-    repost = Draft(me, "", original=theirs, original_author=number(bob.id))
+    post = PostDraft(me, "hello")
+    repost = PostDraft(me, "", original=theirs, original_author=number(bob.id))
     for draft, listed in ((post, None), (repost, theirs)):
         _, made, job = accepted(await posts.create(grouping, draft))
         assert job

@@ -12,7 +12,7 @@ from resolvers.upkeep import verify
 from store import follows, posts
 from store.client.database import Database
 from store.homes import stored
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
@@ -69,7 +69,7 @@ async def test_a_home_trimmed_by_ones_own_posts(services: Services, alice: Membe
 async def test_a_late_delivery_below_the_floor(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
     """A post delivered after newer posts have pushed its place below the floor is not added."""
     await alice.follow(bob)
-    _, late, _ = accepted(await posts.create(services.db, Draft(number(bob.id), "late")))
+    _, late, _ = accepted(await posts.create(services.db, PostDraft(number(bob.id), "late")))
     made = await fill(bob, SIZE + SLACK + 1)
     await work_off(services.db, worker)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
@@ -158,7 +158,7 @@ async def test_an_older_repost_that_comes_late(
     await alice.follow(bob, carol)
     accepted(
         await posts.create(
-            services.db, Draft(number(bob.id), "", original=number(old), original_author=number(dave.id))
+            services.db, PostDraft(number(bob.id), "", original=number(old), original_author=number(dave.id))
         )
     )
     made = await fill(alice, SIZE + SLACK + 1)
@@ -258,7 +258,7 @@ async def test_public_and_hashtags(services: Services, anonymous: Member, alice:
 
 async def test_a_post_too_old_for_public(services: Services, anonymous: Member, alice: Member, worker: Worker) -> None:
     """A post delivered after enough newer ones is not added to public or its hashtags."""
-    draft = Draft(number(alice.id), "#tea", hashtags=("tea",))
+    draft = PostDraft(number(alice.id), "#tea", hashtags=("tea",))
     accepted(await posts.create(services.db, draft))
     made = await fill(alice, SIZE, "#tea")
     await work_off(services.db, worker)

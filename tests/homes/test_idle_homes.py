@@ -18,7 +18,7 @@ from store.client.database import Database
 from store.homes import stored
 from store.ids import partition
 from store.keys.fields import HomeField
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job
 from store.refusals import accepted
 from store.settings import Settings
@@ -165,11 +165,11 @@ Act = Callable[[Database, Member, Member, str], Coroutine[Any, Any, Job | None]]
 
 
 async def _post(db: Database, _: Member, bob: Member, __: str) -> Job | None:
-    return accepted(await posts.create(db, Draft(number(bob.id), "new"))).job
+    return accepted(await posts.create(db, PostDraft(number(bob.id), "new"))).job
 
 
 async def _own_post(db: Database, alice: Member, _: Member, __: str) -> Job | None:
-    return accepted(await posts.create(db, Draft(number(alice.id), "new"))).job
+    return accepted(await posts.create(db, PostDraft(number(alice.id), "new"))).job
 
 
 async def _delete(db: Database, _: Member, bob: Member, post: str) -> Job | None:
@@ -192,7 +192,7 @@ async def _remove_followers(db: Database, alice: Member, bob: Member, _: str) ->
 async def _repost(db: Database, _: Member, bob: Member, __: str) -> Job | None:
     (foreign,) = [int(m) for m in await db.one("ZRANGE", keys.profile(number(bob.id)), 0, 0)]
     followers = [int(m) for m in await db.one("ZRANGE", keys.followers(number(bob.id)), 0, -1)]
-    draft = Draft(followers[1], "", original=foreign, original_author=number(bob.id))
+    draft = PostDraft(followers[1], "", original=foreign, original_author=number(bob.id))
     return accepted(await posts.create(db, draft)).job
 
 
@@ -259,7 +259,7 @@ async def test_a_home_of_many(services: Services, anonymous: Member, alice: Memb
     job, _ = await follows.follow(services.db, me, many)
     assert job
     made = await services.db.ask(
-        *(posts.create_command(services.db, Draft(one, "hi")) for _ in range(3) for one in many)
+        *(posts.create_command(services.db, PostDraft(one, "hi")) for _ in range(3) for one in many)
     )
     await drop(services.db, alice)
     page, trips = await cost(services, alice, PAGE)

@@ -11,12 +11,12 @@ from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.events import log as events
-from store.events.log import Content, Event
+from store.events.log import Event, EventContent
 from store.events.reader import Subscriber
 from tests.support.transport.live import until
 
 ACTOR = 7
-CONTENT = Content('"quotes" \\ 中文\n', "48.2", "16.4")
+CONTENT = EventContent('"quotes" \\ 中文\n', "48.2", "16.4")
 UNANNOUNCED = ("XADD", keys.events(), "*", "kind", "follow", "actor", ACTOR, "member")
 
 

@@ -11,7 +11,7 @@ from store import follows, keys, likes_and_comments, notifications, posts
 from store.client.database import Database
 from store.likes_and_comments import CommentDraft
 from store.notifications import MentionSource
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from tests.support.damage.site import look
 from tests.support.notifications import named, notifications_of, relate, say, step, unread
@@ -36,7 +36,7 @@ async def test_what_is_about_a_member(db: Database, alice: Member, bob: Member, 
 @pytest.mark.parametrize("is_first", [True, False])
 async def test_a_reply_that_names_whom_it_answers(db: Database, alice: Member, bob: Member, *, is_first: bool) -> None:
     """Whether the reply or its mention is delivered first, only the reply notifies."""
-    draft = Draft(number(bob.id), "so @alice", mentions=(number(alice.id),))
+    draft = PostDraft(number(bob.id), "so @alice", mentions=(number(alice.id),))
     _, post, job = accepted(await posts.create(db, draft))
     assert job
     if not is_first:
@@ -67,7 +67,7 @@ async def test_all_that_somebody_did(db: Database, alice: Member, bob: Member, c
 async def test_a_mention_that_comes_late(db: Database, worker: Worker, alice: Member, bob: Member) -> None:
     """A process that keeps delivering a deleted post leaves nothing with the mentioned members."""
     me, them = number(bob.id), number(alice.id)
-    _, post, job = accepted(await posts.create(db, Draft(me, "hi @alice", mentions=(them,))))
+    _, post, job = accepted(await posts.create(db, PostDraft(me, "hi @alice", mentions=(them,))))
     assert job
     undo = await posts.delete(db, post, me)
     assert undo
@@ -99,8 +99,8 @@ async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: 
     post = number(await alice.post("hello"))
     me, them = number(bob.id), number(alice.id)
     job, _ = await follows.follow(db, me, [them])
-    _, _, quoting = accepted(await posts.create(db, Draft(me, "so", original=post, original_author=them)))
-    _, _, naming = accepted(await posts.create(db, Draft(me, "hi @alice", mentions=(them,))))
+    _, _, quoting = accepted(await posts.create(db, PostDraft(me, "so", original=post, original_author=them)))
+    _, _, naming = accepted(await posts.create(db, PostDraft(me, "hi @alice", mentions=(them,))))
     assert job
     assert quoting
     assert naming

@@ -17,7 +17,7 @@ from store import accounts, jobs, keys, posts
 from store.client.database import Database
 from store.ids import partition
 from store.keys.fields import StatusField, UserField
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job, PostDelivery
 from store.refusals import accepted
 from tests.support.damage.site import GHOST
@@ -37,7 +37,7 @@ async def look(db: Database) -> Backlog:
 async def dead(db: Database, alice: Member, bob: Member) -> int:
     """A post of alice's whose delivery, to bob, has failed too often."""
     await bob.follow(alice)
-    _, post, job = accepted(await posts.create(db, Draft(number(alice.id), "hard to deliver")))
+    _, post, job = accepted(await posts.create(db, PostDraft(number(alice.id), "hard to deliver")))
     assert job
     await jobs.checkpoint(db, job, "0")
     await jobs.bury(db, post)
@@ -52,7 +52,7 @@ async def test_nothing(db: Database) -> None:
 
 async def test_what_waits(db: Database, alice: Member, bob: Member, dead: int) -> None:
     """Unfinished jobs are counted by kind with the age of the oldest; dead jobs are listed separately, with details."""
-    made = [accepted(await posts.create(db, Draft(number(m.id), "waits"))) for m in (alice, bob)]
+    made = [accepted(await posts.create(db, PostDraft(number(m.id), "waits"))) for m in (alice, bob)]
     await posts.delete(db, made[0][1], number(alice.id))
     found = await look(db)
     assert found.kinds == {"post": 1, "delete": 1}

@@ -17,7 +17,7 @@ from store import jobs, keys, posts
 from store.client.database import Unavailable
 from store.client.tasks import stop
 from store.ids import PARTITIONS, partition
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import SECRET, Member, sign_up
@@ -105,7 +105,7 @@ async def test_handing_over(services: Services, anonymous: Member, nodes: Cluste
     members = await _members(anonymous, nodes)
     here, away = nodes.nodes[0], nodes.nodes[1]
     author = number(members[here][0].id)
-    _, post, job = accepted(await posts.create(services.db, Draft(author, "hello")))
+    _, post, job = accepted(await posts.create(services.db, PostDraft(author, "hello")))
     assert job
     of_away = partition(number(members[away][0].id))
     away.kill()

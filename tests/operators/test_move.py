@@ -14,7 +14,7 @@ from unittest.mock import ANY
 import pytest
 
 from resolvers.upkeep import move
-from resolvers.upkeep.commands import Answer, UpkeepRefused
+from resolvers.upkeep.commands import CommandAnswer, UpkeepRefused
 from resolvers.upkeep.progress import bar
 from store import jobs, keys
 from store.client.database import CommandRefused, Database
@@ -37,7 +37,7 @@ LIMITS: dict[str, Any] = {"max_page": PAGE, "fanout_inline": 2}
 OLDER = shutil.which("redis-server") or ""  # Debian 12 has 7.0
 NONE = {"resume": False, "one_server": True, "skip_verify": False, "all_homes": True, "abandon": False}
 
-Run = Callable[..., Coroutine[Any, Any, Answer]]
+Run = Callable[..., Coroutine[Any, Any, CommandAnswer]]
 
 
 @pytest.fixture

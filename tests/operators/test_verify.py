@@ -11,13 +11,13 @@ from resolvers import accounts
 from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.upkeep import verify
-from resolvers.upkeep.verify import Report
+from resolvers.upkeep.verify import VerifyReport
 from store import jobs, keys, posts
 from store.client.database import Database
 from store.credentials.records import Role
 from store.homes import stored
 from store.keys.fields import ReportField
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.settings import Settings
 from store.upkeep import scanning
@@ -101,7 +101,7 @@ async def _moderated(db: Database, ann: Member, ben: Member, cat: Member, dan: M
     return [number(open_one), *map(int, cases), act, removal]
 
 
-async def mended(db: Database) -> Report:
+async def mended(db: Database) -> VerifyReport:
     """Return the findings that are left after all repairs."""
     report = await look(db)
     for _ in range(ROUNDS):
@@ -119,7 +119,7 @@ async def notified(db: Database) -> dict[str, object]:
 async def test_a_healthy_site(db: Database, site: Site) -> None:
     """Nothing is found on an undamaged site, and every home is checked."""
     report = await look(db)
-    assert report == Report([], await scanning.count(db), 5, 0, 0)
+    assert report == VerifyReport([], await scanning.count(db), 5, 0, 0)
     assert report.clean
 
 
@@ -189,7 +189,7 @@ async def test_a_comment_of_a_gone_list(db: Database, site: Site) -> None:
 
 async def test_unfinished_work(db: Database, site: Site) -> None:
     """Unfinished work of jobs is found, and reported with the number of jobs; once it is done nothing is found."""
-    _, post, job = accepted(await posts.create(db, Draft(site.ben, "late", hashtags=("tea",))))
+    _, post, job = accepted(await posts.create(db, PostDraft(site.ben, "late", hashtags=("tea",))))
     assert job
     report = await look(db)
     assert {finding.key for finding in report.findings} == {keys.home(site.ann), keys.status(post)}
@@ -202,7 +202,7 @@ async def test_unfinished_work(db: Database, site: Site) -> None:
 
 async def test_a_dead_job(db: Database, site: Site) -> None:
     """A dead job is no finding, but the store is not clean. What the job had to do is found."""
-    _, post, _ = accepted(await posts.create(db, Draft(site.dan, "for nobody")))
+    _, post, _ = accepted(await posts.create(db, PostDraft(site.dan, "for nobody")))
     await jobs.bury(db, post)
     report = await look(db)
     assert ({finding.key for finding in report.findings}, report.dead_jobs, report.clean) == (
@@ -217,7 +217,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
     """A home that changes after its check loses nothing: it is dropped, and the next read builds a new one."""
     await db.one("LREM", keys.home(site.ann), 1, site.word)
     report = await look(db)
-    _, post, job = accepted(await posts.create(db, Draft(site.ben, "meanwhile")))
+    _, post, job = accepted(await posts.create(db, PostDraft(site.ben, "meanwhile")))
     assert job
     await dispatch.finish(db, job)
     assert await verify.repair(db, report.findings)

@@ -15,7 +15,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from resolvers.upkeep import verify
 from store.client.database import Command, Database
-from store.media.objects import Form, Media
+from store.media.objects import Media, PictureForm
 from store.pictures import uploads
 from store.settings import Settings
 from store.upkeep import objects as stored
@@ -56,7 +56,7 @@ class MortalMedia(Media):
         super().__init__(settings)
         self._fate = fate
 
-    async def put(self, name: str, form: Form, file: IO[bytes]) -> None:
+    async def put(self, name: str, form: PictureForm, file: IO[bytes]) -> None:
         """Store an object, or die."""
         self._fate.before()
         await super().put(name, form, file)

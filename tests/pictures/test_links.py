@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from resolvers.rules import links
-from resolvers.rules.links import Link
+from resolvers.rules.links import PictureLink
 from store.client.database import Database
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from tests.support.conversations import start
 from tests.support.people import PASSWORD, SECRET, Member
 from tests.support.pictures import content, objects, pictures, ready_picture, status_of
@@ -36,7 +36,7 @@ async def urls(viewer: Member, post: str) -> list[str]:
 async def test_a_link_sends_the_picture(db: Database, alice: Member, anonymous: Member) -> None:
     """Both forms are sent as WebP, and nothing in the answer lets a browser take them for anything else."""
     (image,) = (await pictured(db, alice))["images"]
-    for url, form in ((image["url"], Form.LARGE), (image["small"], Form.SMALL)):
+    for url, form in ((image["url"], PictureForm.LARGE), (image["small"], PictureForm.SMALL)):
         async with anonymous.client.get(url) as response:
             assert (response.status, await response.read()) == (200, content(number(image["id"]), form))
             assert response.headers["Content-Type"] == "image/webp"
@@ -50,7 +50,7 @@ async def test_a_link_sends_the_picture(db: Database, alice: Member, anonymous: 
 async def test_conditional_and_range_requests(db: Database, alice: Member) -> None:
     """A client that has the picture is told so, and may ask for a part of it."""
     (image,) = (await pictured(db, alice))["images"]
-    whole = content(number(image["id"]), Form.LARGE)
+    whole = content(number(image["id"]), PictureForm.LARGE)
     async with alice.client.get(image["url"]) as response:
         tag = response.headers["ETag"]
     async with alice.client.get(image["url"], headers={"If-None-Match": tag}) as response:
@@ -89,7 +89,7 @@ def test_links_end() -> None:
     """A link works until it expires. It is the same for half a day, and lasts for 12 to 24 hours."""
     for now in (0, 5, links.GRID - 1, links.GRID, 1e9):
         expires = links.expiry(now)
-        link = Link(1, "ab", "large", 1, 0, expires)
+        link = PictureLink(1, "ab", "large", 1, 0, expires)
         signed = links.signature(SECRET, link)
         assert links.GRID < expires - now <= 2 * links.GRID
         assert links.is_valid(SECRET, link, signed, now)
@@ -101,7 +101,7 @@ def test_links_end() -> None:
 
 def test_a_link_from_the_future() -> None:
     """A link that would last longer than any that is made is refused, although its signature is right."""
-    link = Link(1, "ab", "large", 1, 0, 5 * links.GRID)
+    link = PictureLink(1, "ab", "large", 1, 0, 5 * links.GRID)
     assert not links.is_valid(SECRET, link, links.signature(SECRET, link), 0)
 
 

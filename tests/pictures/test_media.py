@@ -12,7 +12,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store import jobs
 from store.client.database import Database
-from store.media.objects import Form, Media, MediaMissing
+from store.media.objects import Media, MediaMissing, PictureForm
 from store.pictures import uploads
 from store.settings import Settings
 from tests.support.people import Member, shrunk
@@ -47,7 +47,7 @@ def broken(impatient: None, settings: Settings, request: pytest.FixtureRequest) 
         mend()
 
 
-async def content(store: Media, form: Form, *part: int) -> bytes:
+async def content(store: Media, form: PictureForm, *part: int) -> bytes:
     """Return the bytes of an object, or a part of them."""
     return b"".join([piece async for piece in store.stream(NAME, form, *part)])
 
@@ -55,16 +55,16 @@ async def content(store: Media, form: Form, *part: int) -> bytes:
 async def test_objects(db: Database) -> None:
     """An object is read whole and in parts, listed with its size, replaced and removed; a missing one is no error."""
     store, data = db.media, bytes(range(256)) * 2_000
-    await store.put(NAME, Form.LARGE, io.BytesIO(b"first"))
-    await store.put(NAME, Form.LARGE, io.BytesIO(data))
-    assert await store.size(NAME, Form.LARGE) == len(data)
-    assert await store.size(NAME, Form.SMALL) is None
-    assert await content(store, Form.LARGE) == data
-    assert await content(store, Form.LARGE, 300_000) == data[300_000:]
-    assert await content(store, Form.LARGE, 10, 300_000) == data[10:300_000]
-    assert await content(store, Form.LARGE, 0, 1) == data[:1]
+    await store.put(NAME, PictureForm.LARGE, io.BytesIO(b"first"))
+    await store.put(NAME, PictureForm.LARGE, io.BytesIO(data))
+    assert await store.size(NAME, PictureForm.LARGE) == len(data)
+    assert await store.size(NAME, PictureForm.SMALL) is None
+    assert await content(store, PictureForm.LARGE) == data
+    assert await content(store, PictureForm.LARGE, 300_000) == data[300_000:]
+    assert await content(store, PictureForm.LARGE, 10, 300_000) == data[10:300_000]
+    assert await content(store, PictureForm.LARGE, 0, 1) == data[:1]
     with pytest.raises(MediaMissing):
-        await content(store, Form.SMALL)
+        await content(store, PictureForm.SMALL)
     listed = [one async for chunk in store.listing() for one in chunk]
     assert [(one.path, one.size) for one in listed] == [(f"{NAME}/large.webp", len(data))]
     for _ in range(2):
@@ -75,8 +75,8 @@ async def test_objects(db: Database) -> None:
 async def test_large_objects(db: Database) -> None:
     """An object of many pieces is stored whole."""
     data = bytes(MANY_PIECES)
-    await db.media.put(NAME, Form.ORIGINAL, io.BytesIO(data))
-    assert await db.media.size(NAME, Form.ORIGINAL) == len(data)
+    await db.media.put(NAME, PictureForm.ORIGINAL, io.BytesIO(data))
+    assert await db.media.size(NAME, PictureForm.ORIGINAL) == len(data)
 
 
 async def test_away_while_uploading(db: Database, alice: Member, settings: Settings, broken: list[str]) -> None:

@@ -9,9 +9,9 @@ from resolvers.jobs.worker import Worker
 from store import keys
 from store.client.database import Database
 from store.conversations import messages as stored
-from store.conversations.messages import Draft
+from store.conversations.messages import MessageDraft
 from store.pictures import images
-from store.pictures.images import Wanted
+from store.pictures.images import WantedImage
 from store.refusals import Refusal, accepted
 from tests.support.conversations import start
 from tests.support.damage.site import look
@@ -44,12 +44,12 @@ async def test_a_message_that_comes_too_late(db: Database, alice: Member, bob: M
     """Pictures that were given back cannot be taken by the message for which they were reserved."""
     talk, picture = number(await start(alice, bob)), number(await ready_picture(db, alice, "MESSAGE"))
     me = number(alice.id)
-    reservation = accepted(await images.reserve(db, me, talk, [Wanted(picture)]))
+    reservation = accepted(await images.reserve(db, me, talk, [WantedImage(picture)]))
     await dispatch.finish(db, reservation.job)
-    draft = Draft(me, "", [number(bob.id)], reservation=reservation)
+    draft = MessageDraft(me, "", [number(bob.id)], reservation=reservation)
     assert await stored.send(db, talk, draft) is Refusal.LATE
-    again = accepted(await images.reserve(db, me, talk, [Wanted(picture)]))
-    sent = accepted(await stored.send(db, talk, Draft(me, "", [number(bob.id)], reservation=again)))
+    again = accepted(await images.reserve(db, me, talk, [WantedImage(picture)]))
+    sent = accepted(await stored.send(db, talk, MessageDraft(me, "", [number(bob.id)], reservation=again)))
     for job in (sent.job, again.job):
         assert job
         await dispatch.finish(db, job)
@@ -63,9 +63,9 @@ async def test_a_message_beside_the_end_of_its_reservation(
     talk, me = number(await start(alice, bob)), number(alice.id)
     for order in range(ORDERS):
         picture = number(await ready_picture(db, alice, "MESSAGE"))
-        reservation = accepted(await images.reserve(db, me, talk, [Wanted(picture)]))
+        reservation = accepted(await images.reserve(db, me, talk, [WantedImage(picture)]))
         turns = Turns(db.settings, order)
-        draft = Draft(me, "", [number(bob.id)], reservation=reservation)
+        draft = MessageDraft(me, "", [number(bob.id)], reservation=reservation)
         await turns.together(stored.send(turns, talk, draft), dispatch.finish(turns.elsewhere(), reservation.job))
         await work_off(db, worker)
         subject = await db.one("HGET", keys.image(picture), "subject")

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.process.services import Services
 from store.client.database import Database
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.settings import Settings
 from tests.support.conversations import start
 from tests.support.exports.archives import export
@@ -137,7 +137,7 @@ async def test_an_export_has_the_pictures(db: Database, alice: Member, bob: Memb
     assert entries.keys() == {image, image_id(loose)}
     assert entries[image]["alt"] == "a wren"
     assert found.entries("posts")[0]["images"] == [{"id": image, "alt": "a wren", "file": f"pictures/{image}.webp"}]
-    assert found.text(entries[image]["file"]).encode() == content(number(image), Form.LARGE)
+    assert found.text(entries[image]["file"]).encode() == content(number(image), PictureForm.LARGE)
     assert len([name for name in found.names() if name.startswith("pictures/")]) == 2
 
 

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin
 
-from resolvers.imaging.processing import Made, make
+from resolvers.imaging.processing import MadeForms, make
 from resolvers.imaging.structure import MOST_SCANS
 from store.settings import Settings
 from tests.support.costly_pictures import COSTLY, scans
@@ -31,7 +31,7 @@ def settings(tmp_path: Path) -> Settings:
 
 async def made_of(
     settings: Settings, folder: Path, data: bytes, *, square: bool = False
-) -> tuple[Made, list[Image.Image]]:
+) -> tuple[MadeForms, list[Image.Image]]:
     """Return what the child process reports of a file, and the large and the small form."""
     paths = [folder / name for name in ("source", "large", "small")]
     paths[0].write_bytes(data)
@@ -262,7 +262,7 @@ async def test_limits_of_the_child(settings: Settings, tmp_path: Path, monkeypat
     made, _ = await made_of(settings, tmp_path, data)
     assert made.error == "TOO_LONG"
     monkeypatch.undo()
-    killed = Made(error="TOO_LONG", seconds=settings.image_seconds)
+    killed = MadeForms(error="TOO_LONG", seconds=settings.image_seconds)
     monkeypatch.setattr("resolvers.imaging.processing.WAITING", 0)
     assert (await made_of(settings, tmp_path, data))[0] == killed
     monkeypatch.setattr("resolvers.imaging.processing._PROGRAM", "while True: pass")

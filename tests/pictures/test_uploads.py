@@ -15,7 +15,7 @@ from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.ids import first_of
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.pictures import uploads
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk
@@ -71,7 +71,7 @@ async def test_a_picture(db: Database, services: Services, alice: Member, worker
     assert found.image
     assert (found.image.width, found.image.height, len(found.image.blurhash)) == (64, 48, 28)
     assert await objects(db) == {f"{found.object}/large.webp", f"{found.object}/small.webp"}
-    sizes = [await db.media.size(found.object, form) or 0 for form in (Form.LARGE, Form.SMALL)]
+    sizes = [await db.media.size(found.object, form) or 0 for form in (PictureForm.LARGE, PictureForm.SMALL)]
     assert found.bytes == sum(sizes)
     assert not await waiting(db)
 

@@ -11,12 +11,12 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import commands, verify
-from resolvers.upkeep.commands import Answer, UpkeepRefused
+from resolvers.upkeep.commands import CommandAnswer, UpkeepRefused
 from resolvers.upkeep.invariants import objects as checks
 from store import keys
 from store.client.database import Database
 from store.layout import versions
-from store.media.objects import PARTIAL, Form
+from store.media.objects import PARTIAL, PictureForm
 from store.pictures import uploads
 from store.settings import Settings
 from store.upkeep import objects as stored
@@ -52,12 +52,12 @@ def hidden(_name: str, _total: int) -> Iterator[Hidden]:
     yield Hidden()
 
 
-async def verified(db: Database) -> Answer:
+async def verified(db: Database) -> CommandAnswer:
     """Return the answer of verify."""
     return await commands.check(db, hidden, homes=10, all_homes=False, seed=1)
 
 
-async def repaired(db: Database, *, yes: bool = False) -> Answer:
+async def repaired(db: Database, *, yes: bool = False) -> CommandAnswer:
     """Return the answer of repair."""
     return await commands.repair(db, hidden, homes=10, all_homes=False, seed=1, yes=yes)
 
@@ -87,7 +87,7 @@ async def test_missing_objects(db: Database, alice: Member, worker: Worker) -> N
     loose, attached = await uploaded_picture(alice, worker), await uploaded_picture(alice, worker)
     await alice.post("", images=[{"uploadId": attached}])
     for identity in (loose, attached):
-        await db.media.delete([await name_of(db, identity)], [Form.SMALL])
+        await db.media.delete([await name_of(db, identity)], [PictureForm.SMALL])
     answer = await verified(db)
     missing = {one["key"]: one["message"] for one in answer.data["findings"] if "has no small.webp" in one["message"]}
     assert missing.keys() == {keys.image(number(loose)), keys.image(number(attached))}
@@ -113,9 +113,9 @@ async def test_orphans(
     """An object that belongs to nothing is counted, after two days it is named, and removed only with `--yes`."""
     await uploaded_picture(alice, worker)
     own = await objects(db)
-    await db.media.put(ORPHAN, Form.LARGE, io.BytesIO(b"orphan"))
-    await db.media.put("no-name-of-ours", Form.LARGE, io.BytesIO(b"x"))
-    await db.media.put(await _first(own), Form.ORIGINAL, io.BytesIO(b"left"))
+    await db.media.put(ORPHAN, PictureForm.LARGE, io.BytesIO(b"orphan"))
+    await db.media.put("no-name-of-ours", PictureForm.LARGE, io.BytesIO(b"x"))
+    await db.media.put(await _first(own), PictureForm.ORIGINAL, io.BytesIO(b"left"))
     strange = 3
     if not settings.media_store:
         (settings.data_dir / "media" / ORPHAN / f"small.webp{PARTIAL}1").write_text("half")

@@ -10,7 +10,7 @@ from resolvers.jobs import dispatch
 from resolvers.process.services import Services
 from store import keys, posts
 from store.client.database import Database
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import Member, shrunk
@@ -84,7 +84,7 @@ async def test_not_listed_yet(db: Database, alice: Member, bob: Member) -> None:
     """Before a reply is listed, its own conversation has it, at its place."""
     root = await alice.post("root")
     parent = number(root)
-    draft = Draft(number(bob.id), "one", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    draft = PostDraft(number(bob.id), "one", reply_to=parent, reply_to_author=number(alice.id), root=parent)
     _, early, early_job = accepted(await posts.create(db, draft))
     later = await alice.post("two", inReplyToId=root)
     assert early_job
@@ -156,7 +156,7 @@ async def _conversation(db: Database, authors: list[Member], count: int) -> list
     made = [root]
     for i in range(1, count):
         author, answered = (number(authors[k % len(authors)].id) for k in (i, i - 1))
-        draft = Draft(author, f"post {i}", reply_to=parent, reply_to_author=answered, root=root)
+        draft = PostDraft(author, f"post {i}", reply_to=parent, reply_to_author=answered, root=root)
         _, parent, job = accepted(await posts.create(db, draft))
         assert job
         await dispatch.finish(db, job)

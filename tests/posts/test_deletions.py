@@ -208,7 +208,7 @@ async def test_late_work_restores_no_repost(
     await carol.follow(bob)
     post = await alice.post("hello")
     before = {key: value for key, value in (await contents(db)).items() if lasting(key)}
-    draft = posts.Draft(number(bob.id), text, original=number(post), original_author=number(alice.id))
+    draft = posts.PostDraft(number(bob.id), text, original=number(post), original_author=number(alice.id))
     _, repost, job = accepted(await posts.create(db, draft))
     assert job
     await delete(bob, global_ids.post_id(repost, is_repost=True))

@@ -17,7 +17,7 @@ from store import keys, kinds, posts
 from store.client.database import Database
 from store.keys.fields import StatusField
 from store.records.lists import read_pairs
-from store.records.posts import FIELDS, LOGGED, Content, Location, Repost, read_post, write_content
+from store.records.posts import FIELDS, LOGGED, Location, PostContent, Repost, read_post, write_content
 from store.refusals import accepted
 from tests.support import groups
 from tests.support.moderation.acts import LOG, appoint
@@ -32,7 +32,7 @@ OTHER_FIELDS = {
     StatusField.UNANNOUNCED: "it follows from the author's account",
     StatusField.IMAGES: "it is made of the pictures that are attached",
 }
-FULL = Content(
+FULL = PostContent(
     author=7,
     text="a text",
     mentions=(8, 9),
@@ -92,7 +92,7 @@ def test_every_field_is_declared() -> None:
 
 def test_every_field_is_written_and_read() -> None:
     """A post with every field set is read back as it was written."""
-    assert all(getattr(FULL, field.name) != field.default for field in dataclasses.fields(Content))
+    assert all(getattr(FULL, field.name) != field.default for field in dataclasses.fields(PostContent))
     fields = {StatusField.AUTHOR: str(FULL.author), **dict(_written(FULL))}
     assert fields.keys() == {StatusField.AUTHOR, *FIELDS}
     post = read_post(20, fields)
@@ -101,22 +101,22 @@ def test_every_field_is_written_and_read() -> None:
     not_read = {
         "of_quote"
     }  # the global id of the original says it, and only an export asks for it without the original
-    for field in dataclasses.fields(Content):
+    for field in dataclasses.fields(PostContent):
         if field.name not in not_read:
             assert getattr(post, of_record.get(field.name, field.name)) == getattr(FULL, field.name), field.name
 
 
-def _written(content: Content) -> dict[str, str]:
+def _written(content: PostContent) -> dict[str, str]:
     return {name: text for name, text in json.loads(write_content(content)).items() if text}
 
 
 async def test_create_and_restore(db: Database, alice: Member) -> None:
     """A script writes each field that is set, and no field that is empty."""
-    draft = posts.Draft(**{**dataclasses.asdict(FULL), "author": number(alice.id), "location": FULL.location})
+    draft = posts.PostDraft(**{**dataclasses.asdict(FULL), "author": number(alice.id), "location": FULL.location})
     _, post, _ = accepted(await posts.create(db, draft))
     held = read_pairs(await db.one("HGETALL", keys.status(post)))
     assert held == {StatusField.AUTHOR: str(number(alice.id)), **_written(FULL)}
-    _, post, _ = accepted(await posts.create(db, posts.Draft(number(alice.id), "plain")))
+    _, post, _ = accepted(await posts.create(db, posts.PostDraft(number(alice.id), "plain")))
     assert (await db.one("HGETALL", keys.status(post))) == ["author", str(number(alice.id)), "text", "plain"]
 
 

@@ -114,7 +114,7 @@ async def test_hidden_while_it_is_published_or_deleted(
     """Delivery, hiding, showing and deletion of one post may run at once: deleted is deleted, shown is shown."""
     await alice.follow(bob)
     original = await carol.post("the original")
-    draft = posts.Draft(number(bob.id), "see #tea", (), ("tea",), number(original), number(carol.id))
+    draft = posts.PostDraft(number(bob.id), "see #tea", (), ("tea",), number(original), number(carol.id))
     _, made, delivery = accepted(await posts.create(services.db, draft))
     quote = f"repost_{made:014x}"
     assert delivery

@@ -8,7 +8,7 @@ import pytest
 
 from store import keys, posts
 from store.client.database import Database
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.posts import Location
 from store.refusals import accepted
 from tests.support.people import Member, contents
@@ -138,7 +138,7 @@ async def test_the_steps_after_a_commit_know_text_and_place(
 ) -> None:
     """The jobs that deliver and that delete a status carry its text and its place, which a filter needs."""
     author = number(alice.id)
-    _, post_id, made = accepted(await posts.create(db, Draft(author, 'über "all"\n数据', location=place)))
+    _, post_id, made = accepted(await posts.create(db, PostDraft(author, 'über "all"\n数据', location=place)))
     gone = await posts.delete(db, post_id, author)
     for job in (made, gone):
         assert job

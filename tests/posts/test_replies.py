@@ -10,7 +10,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store import keys, posts
 from store.client.database import Database
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job
 from store.refusals import accepted
 from tests.support.people import PASSWORD, Member, contents
@@ -156,7 +156,7 @@ async def test_a_hidden_parent(alice: Member, bob: Member) -> None:
 async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Member, *, begun: bool) -> None:
     """If the parent is deleted while a reply is created, the reply stays, in its thread, without a parent."""
     parent = number(await alice.post("a question"))
-    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    draft = PostDraft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
     _, reply, job = accepted(await posts.create(db, draft))
     assert job
     if not begun:
@@ -174,7 +174,7 @@ async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Memb
 async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member, ending: str) -> None:
     """A reply delivered after it was deleted or hidden is listed nowhere."""
     parent = number(await alice.post("a question"))
-    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    draft = PostDraft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
     _, reply, job = accepted(await posts.create(db, draft))
     assert job
     await (delete if ending == "deleted" else hide)(bob, f"status_{reply:014x}")
@@ -187,7 +187,7 @@ async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member,
 async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member, calls: int) -> None:
     """At whichever call the delivery of a reply or its end dies, the worker completes list and count."""
     parent = number(await alice.post("a question"))
-    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    draft = PostDraft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
     _, reply, job = accepted(await posts.create(db, draft))
     assert job
     await die_in(db, job, calls)

@@ -17,7 +17,7 @@ from store import importance, keys, posts
 from store.client.database import Database
 from store.ids import partition
 from store.importance import Due
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.settings import Settings
 from tests.support.people import Member, shrunk
@@ -186,7 +186,9 @@ async def test_a_delete_while_a_score_is_written(db: Database, alice: Member, bo
 
 async def test_a_delivery_done_again(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
     """A repeated delivery keeps the score that the post has got in between."""
-    _, post, job = accepted(await posts.create(services.db, Draft(number(alice.id), "a post #tea", hashtags=("tea",))))
+    _, post, job = accepted(
+        await posts.create(services.db, PostDraft(number(alice.id), "a post #tea", hashtags=("tea",)))
+    )
     assert job
     await dispatch.perform(services.db, job, Budget(9))
     await bob.do("like", postId=f"status_{post:014x}")

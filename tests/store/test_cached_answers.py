@@ -17,7 +17,7 @@ from resolvers.process.services import Services
 from resolvers.rules import links
 from store import keys
 from store.client.caching import values
-from store.client.caching.values import Changed, Mark, Records, Relations, Views
+from store.client.caching.values import CachedRelations, Changed, Mark, Records, Views
 from store.client.database import Database
 from store.client.metering import METER
 from store.credentials.records import Role
@@ -214,8 +214,8 @@ def test_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Marks are true until their key changes, evicted values or not, and those that nobody holds are removed."""
     monkeypatch.setattr(values, "MARKS_KEPT", 30)
     dice = random.Random(3)  # noqa: S311  as much at random as can be done again
-    records, relations, views = Records("user", 20), Relations(["following"], 20, 50), Views("likes", 40)
-    kinds: list[Records | Relations | Views] = [records, relations, views]
+    records, relations, views = Records("user", 20), CachedRelations(["following"], 20, 50), Views("likes", 40)
+    kinds: list[Records | CachedRelations | Views] = [records, relations, views]
     held: dict[tuple[int, int], list[Mark]] = {}
     for i in range(1_000):
         owner, which = dice.randrange(200), dice.randrange(3)

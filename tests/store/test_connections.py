@@ -21,7 +21,7 @@ from store.client.caching.cache import Cache
 from store.client.caching.values import Changed
 from store.client.connections import RedisConnections
 from store.client.database import Command, Database
-from store.client.nodes.one import Node
+from store.client.nodes.one import StoreNode
 from store.ids import PARTITIONS
 from tests.support.stored import disconnect
 
@@ -53,10 +53,10 @@ class OneNode:
 
     is_cluster = False
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: StoreNode) -> None:
         self.trackable = [node]
 
-    def owner(self, _: str) -> Node:
+    def owner(self, _: str) -> StoreNode:
         """Return the node."""
         return self.trackable[0]
 

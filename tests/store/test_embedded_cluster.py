@@ -21,7 +21,7 @@ from redis.exceptions import AuthenticationError
 from store.embedded import cluster
 from store.embedded.attach import attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
-from store.embedded.joining import View, view
+from store.embedded.joining import ClusterView, view
 from store.embedded.launch import EmbeddedStoreError, NodeOptions
 from store.embedded.ports import BUS_OFFSET
 from store.settings import Settings
@@ -65,7 +65,7 @@ async def _attached(data_dir: Path, nodes: int = NODES) -> AsyncIterator[tuple[C
         await held.close()
 
 
-async def _views(held: ClusterAttachment) -> list[View]:
+async def _views(held: ClusterAttachment) -> list[ClusterView]:
     found = []
     for node in held.nodes:
         async with Redis.from_url(node.url, decode_responses=True) as client:

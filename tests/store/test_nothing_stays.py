@@ -8,7 +8,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store.client.database import Database
 from store.events import log
-from store.events.log import Content
+from store.events.log import EventContent
 from tests.support.moderation.acts import appoint
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.work import work_off
@@ -41,7 +41,7 @@ async def test_the_event_log_only_names(db: Database, services: Services, alice:
     (event,) = await log.between(db, log.START)
     assert event.content is None
     (event,) = await log.with_content(db, [event])
-    assert event.content == Content("A quagga at #quaggatown", "12.3456789", "-98.7654321")
+    assert event.content == EventContent("A quagga at #quaggatown", "12.3456789", "-98.7654321")
 
 
 async def test_a_deleted_post(db: Database, worker: Worker, alice: Member, bob: Member) -> None:

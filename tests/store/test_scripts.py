@@ -12,7 +12,7 @@ import pytest
 
 from store.client import lua
 from store.client.database import Database, script
-from store.client.lua import FOLDER, Parameters, spelled
+from store.client.lua import FOLDER, ScriptParameters, spelled
 from store.refusals import Refusal
 
 SMALL = {"user": "user:{1}:17", "post": 5}
@@ -45,24 +45,24 @@ def test_mistaken_calls(named: dict[str, Any]) -> None:
 )
 def test_headers(text: str, names: tuple[str, ...]) -> None:
     """A header lists names with a comma between them; notes and line breaks are no part of them."""
-    assert Parameters.read("ARGV", text).names == names
+    assert ScriptParameters.read("ARGV", text).names == names
 
 
 @pytest.mark.parametrize("text", ["", "a,", "a b", "a?, b", "a..., b", "a..., b...", "a.b", "a, , b"])
 def test_wrong_headers(text: str) -> None:
     """A header that could be read in two ways is refused when the script is loaded."""
     with pytest.raises(ValueError, match="is not a parameter"):
-        Parameters.read("ARGV", text)
+        ScriptParameters.read("ARGV", text)
 
 
 def test_optional_parameters() -> None:
     """Optional ones may be left out from the end, and a list may be empty."""
-    some = Parameters.read("ARGV", "a, b?, c?")
+    some = ScriptParameters.read("ARGV", "a, b?, c?")
     assert some.values({"a": 1}) == [1]
     assert some.values({"b": 2, "a": 1}) == [1, 2]
     with pytest.raises(KeyError):
         some.values({"a": 1, "c": 3})
-    many = Parameters.read("ARGV", "a, b...")
+    many = ScriptParameters.read("ARGV", "a, b...")
     assert many.values({"a": 1, "b": []}) == [1]
     assert many.values({"a": 1, "b": [2, 3]}) == [1, 2, 3]
 
@@ -119,7 +119,7 @@ def test_unknown_refusals() -> None:
 
 async def test_unpacking(db: Database) -> None:
     """Inside a script each parameter is a local variable; an optional one that was left out is nil."""
-    one, two = Parameters.read("KEYS", "a, b?"), Parameters.read("ARGV", "c, d...")
+    one, two = ScriptParameters.read("KEYS", "a, b?"), ScriptParameters.read("ARGV", "c, d...")
     code = f"{one.unpacking()}{two.unpacking()} return {{a, b or 'none', c, #d, d[1] or 'none', d[#d] or 'none'}}"
     assert await db.one("EVAL", code, 1, "A{1}", "C") == ["A{1}", "none", "C", 0, "none", "none"]
     many = [str(number) for number in range(9000)]

@@ -28,7 +28,7 @@ from store.layout import hashtags, likes, versions
 from store.limits import attempts
 from store.mail import tokens
 from store.pictures import uploads
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.settings import Settings
 from tests.support import conversations, groups
@@ -220,7 +220,7 @@ async def keep_up(db: Database, worker: Worker, alice: Member) -> None:
     """Do what operators' commands do: bury, retry and discard a job, recount, trim, mend names and magnitudes."""
     me = number(alice.id)
     for again in (True, False):
-        _, post, job = accepted(await posts.create(db, Draft(me, "hard to deliver")))
+        _, post, job = accepted(await posts.create(db, PostDraft(me, "hard to deliver")))
         assert job
         await jobs.bury(db, job.id)
         assert await (jobs.retry if again else jobs.discard)(db, job.id)

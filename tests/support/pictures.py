@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Database
 from store.ids import partition
 from store.keys.fields import ImageField
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.records.pictures import UploadState
 from tests.support.people import Member
 from tests.support.work import number
@@ -49,10 +49,10 @@ async def make_ready(db: Database, image: int, owner: int, purpose: str) -> None
         ImageField.WIDTH: WIDTH,
         ImageField.HEIGHT: HEIGHT,
         ImageField.BLURHASH: BLURHASH,
-        ImageField.BYTES: sum(len(content(image, form)) for form in (Form.LARGE, Form.SMALL)),
+        ImageField.BYTES: sum(len(content(image, form)) for form in (PictureForm.LARGE, PictureForm.SMALL)),
         ImageField.VERSION: 1,
     }
-    for form in (Form.LARGE, Form.SMALL):
+    for form in (PictureForm.LARGE, PictureForm.SMALL):
         await db.media.put(fields[ImageField.OBJECT], form, io.BytesIO(content(image, form)))
     await db.ask(
         ("HSET", keys.image(image), *(part for pair in fields.items() for part in pair)),
@@ -61,7 +61,7 @@ async def make_ready(db: Database, image: int, owner: int, purpose: str) -> None
     )
 
 
-def content(image: int, form: Form) -> bytes:
+def content(image: int, form: PictureForm) -> bytes:
     """Return the bytes that stand for a stored form of a picture."""
     return f"{form.value} of {image}".encode()
 

@@ -10,7 +10,7 @@ from resolvers.jobs import dispatch
 from store import accounts, follows, likes_and_comments, posts
 from store.client.database import Database, MemberGone
 from store.likes_and_comments import CommentDraft
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job
 from store.refusals import accepted
 from tests.support.scene import Scene
@@ -62,12 +62,12 @@ async def ben_deletes_his_word(db: Database, s: Scene) -> None:
 
 
 async def ben_passes_it_on_anew(db: Database, s: Scene) -> None:
-    _, _, job = accepted(await posts.create(db, Draft(s.ben, "", original=s.post, original_author=s.cat)))
+    _, _, job = accepted(await posts.create(db, PostDraft(s.ben, "", original=s.post, original_author=s.cat)))
     await _finish(db, job)
 
 
 async def dan_passes_the_word_on(db: Database, s: Scene) -> None:
-    _, _, job = accepted(await posts.create(db, Draft(s.dan, "", original=s.word, original_author=s.ben)))
+    _, _, job = accepted(await posts.create(db, PostDraft(s.dan, "", original=s.word, original_author=s.ben)))
     await _finish(db, job)
 
 

@@ -8,7 +8,7 @@ from resolvers.upkeep import verify
 from store import follows, posts, timelines
 from store.client.database import Database
 from store.homes import bounds, stored
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job
 from store.refusals import accepted
 from tests.support.model import facts as model
@@ -55,10 +55,10 @@ async def scene(db: Database, anonymous: Member, followed: set[str]) -> Scene:
     await dan.repost(post, "a quote #tea")
     word = await ben.post("a word")
     echoed = number(await cat.post("a cry"))
-    draft = Draft(number(cat.id), "news #tea", hashtags=("tea",))
+    draft = PostDraft(number(cat.id), "news #tea", hashtags=("tea",))
     _, _, news = accepted(await posts.create(db, draft))
     _, _, echo = accepted(
-        await posts.create(db, Draft(number(ben.id), "", original=echoed, original_author=number(cat.id)))
+        await posts.create(db, PostDraft(number(ben.id), "", original=echoed, original_author=number(cat.id)))
     )
     assert news
     assert echo

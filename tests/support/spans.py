@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from store.client.tracing import Kind, Span
+from store.client.tracing import Span, SpanKind
 
 TRACE, CALLER = 0x4BF92F3577B34DA6A3CE929D0E0E4736, 0x00F067AA0BA902B7  # those of the standard's examples
 SAMPLED = {"traceparent": f"00-{TRACE:032x}-{CALLER:016x}-01"}
@@ -21,7 +21,7 @@ class Spans:
         """Take a span that has ended."""
         self._ended.append(span)
 
-    def take(self, kind: Kind | None = None) -> list[Span]:
+    def take(self, kind: SpanKind | None = None) -> list[Span]:
         """Return the spans, or those of one kind, in the order of their ends, and forget all."""
         found, self._ended = self._ended, []
         return [span for span in found if kind in {None, span.kind}]

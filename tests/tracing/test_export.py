@@ -18,7 +18,7 @@ from serving.running import StartError
 from serving.tracing import exporting, messages
 from serving.tracing.exporting import exported
 from store.client.database import Database
-from store.client.tracing import Kind, Span
+from store.client.tracing import Span, SpanKind
 from store.settings import Settings
 from store.settings.declaring import SettingError
 from tests.support.people import Member
@@ -79,9 +79,9 @@ async def test_message(to_collector: Database, collector: Collector) -> None:
     async with exported(to_collector):
         assert to_collector.take_span
         facts: dict[str, str | int] = {"name": "Home", "round_trips": 2}
-        span = Span(Kind.OPERATION, "query", to_collector.take_span, TRACE, CALLER, facts=facts, error="INTERNAL")
+        span = Span(SpanKind.OPERATION, "query", to_collector.take_span, TRACE, CALLER, facts=facts, error="INTERNAL")
         span.end()
-        span.child(Kind.SCRIPT, "mint").end()
+        span.child(SpanKind.SCRIPT, "mint").end()
     assert to_collector.take_span is None
     first, second = collector.spans
     assert (first.name, first.kind, first.status.code) == (
@@ -107,7 +107,7 @@ async def test_batches(to_collector: Database, collector: Collector, monkeypatch
         async with exported(to_collector):
             assert to_collector.take_span
             for number in range(7):
-                Span(Kind.JOB, str(number), to_collector.take_span, TRACE).end()
+                Span(SpanKind.JOB, str(number), to_collector.take_span, TRACE).end()
     assert [span.name for span in collector.spans] == ["0", "1", "2", "3", "4"]
     (line,) = lines.read(text)
     assert (line["event"], line["spans"], line["reason"]) == ("spans_dropped", 2, "too many wait")
@@ -123,7 +123,7 @@ async def test_collector_away(to_collector: Database, collector: Collector, is_r
     with lines.written("WARNING") as text:
         async with asyncio.timeout(5), exported(to_collector):
             assert to_collector.take_span
-            Span(Kind.JOB, "post", to_collector.take_span, TRACE).end()
+            Span(SpanKind.JOB, "post", to_collector.take_span, TRACE).end()
     (line,) = lines.read(text)
     assert (line["event"], line["spans"]) == ("spans_dropped", 1)
 
@@ -166,7 +166,7 @@ def test_wrong_headers(headers: str) -> None:
 def test_long_messages() -> None:
     """A collector reads spans whose messages need one, two and three bytes for their lengths."""
     for length in (1, 60, 100, 200, 20_000, 70_000):
-        span = Span(Kind.ROUND_TRIP, "x" * length, list[Span]().append, TRACE, facts={"count": 2**40})
+        span = Span(SpanKind.ROUND_TRIP, "x" * length, list[Span]().append, TRACE, facts={"count": 2**40})
         body = messages.encoded([span], messages.resource("perch"))
         ((scope,),) = (one.scope_spans for one in ExportTraceServiceRequest.FromString(body).resource_spans)
         (found,) = scope.spans

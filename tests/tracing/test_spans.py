@@ -14,7 +14,7 @@ from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store import jobs
 from store.client.database import Database
-from store.client.tracing import SPAN, Kind
+from store.client.tracing import SPAN, SpanKind
 from store.ids import partition
 from store.keys import jobs as jobs_key
 from tests.support.people import Member, sign_up
@@ -33,8 +33,8 @@ async def test_query(spans: Spans, services: Services, alice: Member) -> None:
     before = services.db.round_trips
     await alice.send(HOME_PAGE)
     made = spans.take()
-    (query,) = [span for span in made if span.kind is Kind.OPERATION]
-    trips = [span for span in made if span.kind is Kind.ROUND_TRIP]
+    (query,) = [span for span in made if span.kind is SpanKind.OPERATION]
+    trips = [span for span in made if span.kind is SpanKind.ROUND_TRIP]
     assert (query.name, query.parent, query.facts["name"]) == ("query", 0, "Home")
     assert {span.trace for span in made} == {query.trace}
     assert len(trips) == services.db.round_trips - before == query.facts["round_trips"]
@@ -52,7 +52,7 @@ async def test_mutation_and_worker(spans: Spans, worker: Worker, alice: Member, 
     alice.headers = SAMPLED
     post = await alice.post("traced")
     in_request = spans.take()
-    (mutation,) = [span for span in in_request if span.kind is Kind.OPERATION]
+    (mutation,) = [span for span in in_request if span.kind is SpanKind.OPERATION]
     assert mutation.parent == CALLER
     assert "mutation > round trip > create_post" in tree(in_request)
     assert "mutation > post" in tree(in_request)  # the job's first attempt, which reached one follower
@@ -60,7 +60,7 @@ async def test_mutation_and_worker(spans: Spans, worker: Worker, alice: Member, 
     await worker.run_once()
     of_worker = spans.take()
     assert {span.trace for span in [*in_request, *of_worker]} == {TRACE}
-    (attempt,) = [span for span in of_worker if span.kind is Kind.JOB]
+    (attempt,) = [span for span in of_worker if span.kind is SpanKind.JOB]
     assert (attempt.name, attempt.parent, attempt.facts["outcome"]) == ("post", mutation.id, "done")
     assert any(path.startswith("post > round trip > deliver") for path in tree(of_worker)), tree(of_worker)
     assert await bob.home() == await carol.home() == [post]
@@ -119,7 +119,7 @@ async def test_faults(spans: Spans, alice: Member) -> None:
     """What a client does wrong is an outcome, and no error of the server."""
     spans.take()
     await alice.send("query Wrong { nothing }")
-    (query,) = spans.take(Kind.OPERATION)
+    (query,) = spans.take(SpanKind.OPERATION)
     assert (query.facts["outcome"], query.error) == ("GRAPHQL_VALIDATION_FAILED", "")
 
 
@@ -128,7 +128,7 @@ async def test_nothing_is_left_running(spans: Spans, alice: Member) -> None:
     await alice.send(HOME_PAGE)
     assert SPAN.get() is None
     await alice.client.get("/readyz")  # on the same connection: it makes round trips, but is no operation
-    assert spans.take(Kind.OPERATION)[-1].name == "query"
+    assert spans.take(SpanKind.OPERATION)[-1].name == "query"
     await alice.client.get("/readyz")
     assert spans.take() == []
 
@@ -141,7 +141,7 @@ async def test_share(services: Services, built: Schema, spans: Spans) -> None:
         async with TestClient(TestServer(app)) as client:
             spans.take()
             await Member(client, headers=dict(headers)).send("{ __typename }")
-        assert len(spans.take(Kind.OPERATION)) == count
+        assert len(spans.take(SpanKind.OPERATION)) == count
 
 
 async def test_off(services: Services, built: Schema) -> None:

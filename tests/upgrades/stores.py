@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from store.client.database import Command, Database
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from tests.support.people import Member
 from tests.support.stored import find
 
@@ -65,7 +65,7 @@ async def restore(db: Database, store: OldStore) -> None:
     await db.ask(*(tuple(command) for command in store.commands))
     for path, data in store.objects.items():
         name, _, form = path.partition("/")
-        await db.media.put(name, Form(form), io.BytesIO(base64.b64decode(data)))
+        await db.media.put(name, PictureForm(form), io.BytesIO(base64.b64decode(data)))
 
 
 async def dump(db: Database) -> list[list[str]]:

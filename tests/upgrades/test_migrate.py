@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from resolvers.upkeep import commands, migrate, verify
-from resolvers.upkeep.commands import Answer, UpkeepRefused
+from resolvers.upkeep.commands import CommandAnswer, UpkeepRefused
 from resolvers.upkeep.migrations import MIGRATIONS, lifts
 from resolvers.upkeep.progress import bar
 from store import keys
@@ -69,7 +69,7 @@ async def lines(member: Member) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("command", [commands.check, commands.repair])
-async def test_verify_before_migrate(first: Database, command: Callable[..., Awaitable[Answer]]) -> None:
+async def test_verify_before_migrate(first: Database, command: Callable[..., Awaitable[CommandAnswer]]) -> None:
     """`verify` and `repair` of an older layout say to migrate first, and report nothing that the migration rewrites."""
     run = partial(command, first, partial(bar, hidden=True), homes=0, all_homes=False, seed=1)
     with pytest.raises(UpkeepRefused, match=r"has layout 1, .* run `migrate` first"):

@@ -18,25 +18,25 @@ from pathlib import Path
 from typing import IO
 
 from resolvers.operation.inputs import batches
-from resolvers.upkeep.backups.file import LEAST_SECRET, Record, Writer
-from resolvers.upkeep.commands import Answer, Show, UpkeepRefused
+from resolvers.upkeep.backups.file import LEAST_SECRET, BackupRecord, Writer
+from resolvers.upkeep.commands import CommandAnswer, Show, UpkeepRefused
 from store.client.database import Database, Unavailable
 from store.layout import versions
-from store.media.objects import PARTIAL, Form, MediaMissing, MediaUnavailable
+from store.media.objects import PARTIAL, MediaMissing, MediaUnavailable, PictureForm
 from store.upkeep import scanning
 from store.upkeep.copying import kept, moving
-from store.upkeep.copying.moving import Source
+from store.upkeep.copying.moving import MovedServer
 
 OWNER_ONLY = 0o600  # permissions of the file
 BATCH = 500  # keys read per round trip
 FEW = 200  # changed keys of a node that are left until writes wait
 ROUNDS = 20  # of copying changed keys again; on a busy site, more rounds would leave no fewer
 PAUSE_MS = 5_000  # how long writes wait at most, also if this process is killed meanwhile
-FORMS = {form.value for form in Form}
+FORMS = {form.value for form in PictureForm}
 
 
 @dataclass(slots=True)
-class Copied:
+class BackedUpKeys:
     """What has been copied."""
 
     keys: int = 0
@@ -45,9 +45,9 @@ class Copied:
     objects: set[str] = field(default_factory=set)  # paths of pictures' objects
 
 
-async def run(db: Database, show: Show, *, file: Path, key_file: Path | None, without_pictures: bool) -> Answer:
+async def run(db: Database, show: Show, *, file: Path, key_file: Path | None, without_pictures: bool) -> CommandAnswer:
     """Write a backup to a new file. A backup that fails leaves no file."""
-    secret, copied = read_secret(key_file), Copied()
+    secret, copied = read_secret(key_file), BackedUpKeys()
     try:
         with _new(file) as written:
             writer = Writer(written, datetime.now(UTC).isoformat(), await versions.current(db), secret)
@@ -88,7 +88,7 @@ def read_secret(key_file: Path | None) -> bytes | None:
     return secret
 
 
-async def _copy(db: Database, show: Show, writer: Writer, copied: Copied, *, pictures: bool) -> None:
+async def _copy(db: Database, show: Show, writer: Writer, copied: BackedUpKeys, *, pictures: bool) -> None:
     if pictures:
         await _copy_objects(db, writer, copied)
     async with _sources(db) as sources:
@@ -110,25 +110,25 @@ async def _copy(db: Database, show: Show, writer: Writer, copied: Copied, *, pic
 
 
 @contextlib.asynccontextmanager
-async def _sources(db: Database) -> AsyncIterator[list[Source]]:
+async def _sources(db: Database) -> AsyncIterator[list[MovedServer]]:
     async with contextlib.AsyncExitStack() as stack:
         sources = []
         for node in db.nodes:
-            sources.append(await Source.open(node))
+            sources.append(await MovedServer.open(node))
             stack.push_async_callback(sources[-1].close)
         yield sources
 
 
-async def _copy_keys(source: Source, writer: Writer, names: Collection[str]) -> None:
+async def _copy_keys(source: MovedServer, writer: Writer, names: Collection[str]) -> None:
     for some in batches(kept.kept(names), BATCH):
         values, gone = await source.values(some)
         for value in values:
-            writer.add(Record(value.key, value.dumped, value.expires))
+            writer.add(BackupRecord(value.key, value.dumped, value.expires))
         for name in gone:
-            writer.add(Record(name, None))
+            writer.add(BackupRecord(name, None))
 
 
-async def _catch_up(source: Source, writer: Writer, copied: Copied) -> int:
+async def _catch_up(source: MovedServer, writer: Writer, copied: BackedUpKeys) -> int:
     """Copy the keys that have changed; returns how many they were."""
     await source.synchronise()
     changed = source.take_changed()
@@ -137,7 +137,7 @@ async def _catch_up(source: Source, writer: Writer, copied: Copied) -> int:
     return len(changed)
 
 
-async def _finish(sources: list[Source], writer: Writer, copied: Copied) -> None:
+async def _finish(sources: list[MovedServer], writer: Writer, copied: BackedUpKeys) -> None:
     """Copy the last changes of all nodes while writes wait."""
     began = time.monotonic()
     try:
@@ -154,20 +154,20 @@ async def _finish(sources: list[Source], writer: Writer, copied: Copied) -> None
         )
 
 
-async def _copy_objects(db: Database, writer: Writer, copied: Copied) -> None:
+async def _copy_objects(db: Database, writer: Writer, copied: BackedUpKeys) -> None:
     async for listed in db.media.listing():
         for path in (one.path for one in listed if PARTIAL not in one.path and one.path not in copied.objects):
             name, _, form = path.partition("/")
             if form not in FORMS:
                 continue
             with contextlib.suppress(MediaMissing):  # it was removed meanwhile
-                async for piece in db.media.stream(name, Form(form)):
-                    writer.add(Record(path, bytes(piece), is_object=True))
-                writer.add(Record(path, b"", is_object=True))
+                async for piece in db.media.stream(name, PictureForm(form)):
+                    writer.add(BackupRecord(path, bytes(piece), is_object=True))
+                writer.add(BackupRecord(path, b"", is_object=True))
                 copied.objects.add(path)
 
 
-def _answer(file: Path, copied: Copied, *, is_encrypted: bool, pictures: bool) -> Answer:
+def _answer(file: Path, copied: BackedUpKeys, *, is_encrypted: bool, pictures: bool) -> CommandAnswer:
     size = file.stat().st_size
     lines = [
         f"{file} has {copied.keys:,} keys and {len(copied.objects):,} files of pictures: {size:,} bytes"
@@ -178,4 +178,4 @@ def _answer(file: Path, copied: Copied, *, is_encrypted: bool, pictures: bool) -
     if not pictures:
         lines.append("Pictures are not in the backup: copy MEDIA_STORE after it.")
     data = {"keys": copied.keys, "again": copied.again, "objects": len(copied.objects), "bytes": size}
-    return Answer(lines, {**data, "paused_seconds": copied.paused, "encrypted": is_encrypted})
+    return CommandAnswer(lines, {**data, "paused_seconds": copied.paused, "encrypted": is_encrypted})

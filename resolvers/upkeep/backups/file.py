@@ -32,7 +32,7 @@ class Unreadable(Exception):
     """The file is no whole backup, or cannot be decrypted. The message is one line that says which."""
 
 
-class Record(Struct, array_like=True):
+class BackupRecord(Struct, array_like=True):
     """A key's value, or a piece of a picture's object. Later records replace earlier ones of the same name."""
 
     name: str  # of a key, or the path of an object
@@ -57,11 +57,11 @@ class Writer:
         salt = secrets.token_bytes(SALT_BYTES) if secret else b""
         self._line = msgspec.json.encode(Head(FORMAT, created, layout, base64.b64encode(salt).decode()))
         self._file, self._cipher = file, _cipher(secret, salt) if secret else None
-        self._records: list[Record] = []
+        self._records: list[BackupRecord] = []
         self._size = self._frames = 0
         file.write(self._line + b"\n")
 
-    def add(self, record: Record) -> None:
+    def add(self, record: BackupRecord) -> None:
         """Add a record."""
         self._records.append(record)
         self._size += len(record.data or b"") + len(record.name)
@@ -101,14 +101,14 @@ class Reader:
         self._line = line
         self._cipher = _cipher(secret, base64.b64decode(self.head.salt)) if secret else None
 
-    def records(self) -> Iterator[list[Record]]:
+    def records(self) -> Iterator[list[BackupRecord]]:
         """Yield all records, a frame at a time. Only after the last frame is it known that the file is whole."""
         number, is_last = 0, False
         while not is_last:
             frame = self._frame(number)
             is_last = frame[0] == _LAST
             try:
-                yield msgspec.msgpack.decode(zlib.decompress(frame[1:]), type=list[Record])
+                yield msgspec.msgpack.decode(zlib.decompress(frame[1:]), type=list[BackupRecord])
             except (zlib.error, msgspec.MsgspecError):
                 raise Unreadable("it is damaged") from None
             number += 1

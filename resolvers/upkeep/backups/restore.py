@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from resolvers.upkeep.backups.backup import read_secret
-from resolvers.upkeep.backups.file import Reader, Record, Unreadable
-from resolvers.upkeep.commands import Answer, Show, UpkeepRefused
+from resolvers.upkeep.backups.file import BackupRecord, Reader, Unreadable
+from resolvers.upkeep.commands import CommandAnswer, Show, UpkeepRefused
 from store.client.database import Database
 from store.layout import processes, versions
-from store.media.objects import Form, MediaUnavailable
+from store.media.objects import MediaUnavailable, PictureForm
 from store.upkeep.copying import kept, moving
 from store.upkeep.copying.moving import Value
 
 
-async def run(db: Database, show: Show, *, file: Path, key_file: Path | None) -> Answer:
+async def run(db: Database, show: Show, *, file: Path, key_file: Path | None) -> CommandAnswer:
     """Restore a backup. The whole file is read before anything is written, so that a damaged one changes nothing."""
     secret = read_secret(key_file)
     try:
@@ -38,7 +38,7 @@ async def run(db: Database, show: Show, *, file: Path, key_file: Path | None) ->
         f"{restored.keys:,} values and {restored.objects:,} files of pictures restored",
         "Now start Perch with the SECRET_KEY of that store. It finishes the jobs that were left. Then run verify.",
     ]
-    return Answer(lines, {"values": restored.keys, "objects": restored.objects})
+    return CommandAnswer(lines, {"values": restored.keys, "objects": restored.objects})
 
 
 async def _check_target(db: Database) -> None:
@@ -67,7 +67,7 @@ class _Restored:
         self._draft = draft  # of the object whose pieces arrive
         self.keys = self.objects = 0
 
-    async def add(self, records: Sequence[Record]) -> None:
+    async def add(self, records: Sequence[BackupRecord]) -> None:
         values = {record.name: record for record in records if not record.is_object}  # the last one of each name counts
         found = [Value(one.name, one.data, one.expires) for one in values.values() if one.data is not None]
         await moving.restore(self._db, found, [one.name for one in values.values() if one.data is None])
@@ -75,7 +75,7 @@ class _Restored:
         for piece in (record for record in records if record.is_object):
             await self._add_piece(piece)
 
-    async def _add_piece(self, piece: Record) -> None:
+    async def _add_piece(self, piece: BackupRecord) -> None:
         if piece.data:
             with self._draft.open("ab") as file:
                 file.write(piece.data)
@@ -83,7 +83,7 @@ class _Restored:
         name, _, form = piece.name.partition("/")
         self._draft.touch()
         with self._draft.open("rb") as file:
-            await self._db.media.put(name, Form(form), file)
+            await self._db.media.put(name, PictureForm(form), file)
         with contextlib.suppress(FileNotFoundError):
             self._draft.unlink()
         self.objects += 1

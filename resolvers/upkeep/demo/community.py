@@ -28,7 +28,7 @@ from store.conversations import entries
 from store.conversations import messages as conversations
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from store.secret import Secret
 from store.upkeep import scanning
@@ -219,7 +219,7 @@ class Crowd:
 
         `whose` is the login of the author of the original, or of the post replied to.
         """
-        draft = Draft(
+        draft = PostDraft(
             author=self._ids[words.by],
             text=words.text,
             mentions=tuple(self._ids[login] for login in mentions(words.text) if login in self._ids),
@@ -255,7 +255,9 @@ class Crowd:
         ids = [self._ids[login] for login in talk.people]
         sent = []
         for login, text in talk.messages:
-            said = accepted(await conversations.start(self._db, ids, conversations.Draft(self._ids[login], text, ids)))
+            said = accepted(
+                await conversations.start(self._db, ids, conversations.MessageDraft(self._ids[login], text, ids))
+            )
             if said.job:
                 await dispatch.finish(self._db, said.job)
             sent.append(said.id)

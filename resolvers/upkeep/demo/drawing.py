@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from resolvers.imaging import forms
 from resolvers.jobs import dispatch
 from store.client.database import Database
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.pictures import uploads
 from store.pictures.uploads import Processed, UploadDraft
 from store.records.pictures import UploadPurpose
@@ -32,7 +32,7 @@ CONTENT_TYPE = "image/jpeg"
 class Drawing(Struct, frozen=True):
     """A drawing in all its stored forms."""
 
-    forms: Mapping[Form, bytes]
+    forms: Mapping[PictureForm, bytes]
     width: int  # pixels of the large form
     height: int
     blurhash: str
@@ -52,7 +52,7 @@ def _drawing(name: str, *, square: bool) -> Drawing:
     original.seek(0)
     large, small = io.BytesIO(), io.BytesIO()
     made = forms.make(original, [large, small], square=square, most_pixels=Settings().max_image_pixels)
-    found = {Form.LARGE: large.getvalue(), Form.SMALL: small.getvalue()}
+    found = {PictureForm.LARGE: large.getvalue(), PictureForm.SMALL: small.getvalue()}
     return Drawing(found, int(str(made["width"])), int(str(made["height"])), str(made["blurhash"]), size)
 
 

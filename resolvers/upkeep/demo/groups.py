@@ -12,7 +12,7 @@ from store.client.database import Database
 from store.groups import changes, membership
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 
 
@@ -45,5 +45,7 @@ async def gather(db: Database, ids: Mapping[str, int], club: Club) -> None:
         await membership.set_role(db, group, owner, ids[login], GroupRole.MODERATOR)
     for login, text in club.posts:
         named = tuple(ids[other] for other in mentions(text) if other in ids)
-        _, _, delivery = accepted(await posts.create(db, Draft(ids[login], text, named, hashtags(text), group=group)))
+        _, _, delivery = accepted(
+            await posts.create(db, PostDraft(ids[login], text, named, hashtags(text), group=group))
+        )
         await dispatch.finish(db, delivery)

@@ -16,7 +16,7 @@ from store.groups import changes, membership, timeline
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind
 from store.keys.fields import GroupField
-from store.posts import Draft, create_command
+from store.posts import PostDraft, create_command
 from store.refusals import accepted, refused
 
 BATCH = 500  # members or posts per round trip
@@ -81,7 +81,7 @@ async def _join(db: Database, group: int, members: Sequence[int]) -> list[int]:
 
 async def _post(db: Database, group: int, key: str, posts: Sequence[tuple[int, str]]) -> None:
     drafts = [
-        Draft(author, text, group=group, idempotency_key=f"{key}:{number}", digest=key)
+        PostDraft(author, text, group=group, idempotency_key=f"{key}:{number}", digest=key)
         for number, (author, text) in enumerate(posts)
     ]
     made = [int(reply[0]) for reply in await db.ask(*(create_command(db, draft) for draft in drafts))]

@@ -14,7 +14,7 @@ from resolvers.operation.inputs import batches
 from store import jobs
 from store.client.database import Command, Database
 from store.conversations import messages
-from store.conversations.messages import Draft
+from store.conversations.messages import MessageDraft
 from store.refusals import accepted
 from store.upkeep.copying import imports as stored
 
@@ -45,7 +45,7 @@ async def create(db: Database, dealt: Dealt, members: Mapping[str, int], progres
         commands: list[Command] = []
         for pair, count in zip(pairs, done, strict=True):
             ids = [members[login] for login in pair]
-            drafts = [Draft(members[sender], text, ids) for sender, text in dealt[pair][count:]]
+            drafts = [MessageDraft(members[sender], text, ids) for sender, text in dealt[pair][count:]]
             commands += [messages.start_command(ids, draft) for draft in drafts]
         made = [accepted(messages.read_sent(reply)) for reply in await db.ask(*commands)]
         written = [sent.job for sent in made if sent.job]

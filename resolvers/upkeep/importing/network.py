@@ -30,8 +30,8 @@ from store import follows, jobs, kinds
 from store.client.database import Database
 from store.hashtags import count_uses
 from store.ids import instant
-from store.pictures.images import Wanted
-from store.posts import Draft
+from store.pictures.images import WantedImage
+from store.posts import PostDraft
 from store.records.jobs import Following, read_job
 from store.records.pictures import UploadPurpose
 from store.secret import Secret
@@ -250,10 +250,10 @@ async def _publish(
     await db.ask(*map(jobs.finish, made))
 
 
-async def _draft(db: Database, author: int, text: str, drawn: Drawing | None, members: dict[str, int]) -> Draft:
+async def _draft(db: Database, author: int, text: str, drawn: Drawing | None, members: dict[str, int]) -> PostDraft:
     named = tuple(members[login] for login in mentions(text) if login in members)
-    images = (Wanted(await drawing.add(db, author, UploadPurpose.POST, drawn)),) if drawn else ()
-    return Draft(author=author, text=text, mentions=named, hashtags=hashtags(text), images=images)
+    images = (WantedImage(await drawing.add(db, author, UploadPurpose.POST, drawn)),) if drawn else ()
+    return PostDraft(author=author, text=text, mentions=named, hashtags=hashtags(text), images=images)
 
 
 async def create_homes(db: Database, members: Sequence[int], progress: Progress) -> int:

@@ -10,7 +10,7 @@ from store.client.database import Database
 from store.conversations import messages as live
 from store.conversations.records import Participant, State
 from store.upkeep import conversations as stored
-from store.upkeep.conversations import Entry, Stored
+from store.upkeep.conversations import StoredConversation, StoredEntry
 from store.upkeep.scanning import KeyBatch
 
 
@@ -27,7 +27,7 @@ async def conversations(db: Database, ids: Sequence[int]) -> list[Finding]:
     return found
 
 
-def _messages(one: Stored, key: str) -> list[Finding]:
+def _messages(one: StoredConversation, key: str) -> list[Finding]:
     found = [
         Finding(key, f"message {message} is listed and gone", stored.unlist(one, message))
         for message, sender in one.senders.items()
@@ -63,7 +63,7 @@ async def entries(db: Database, ids: Sequence[int]) -> list[Finding]:
     return found
 
 
-def _entry(db: Database, state: State, participant: Participant, entry: Entry) -> list[Finding]:
+def _entry(db: Database, state: State, participant: Participant, entry: StoredEntry) -> list[Finding]:
     key, member = kinds.CONVERSATION.key(state.id), participant.member
     if not entry.has_account and participant.since:
         return [Finding(key, f"{member} is in it and has no account", [live.leave_command(state.id, member)])]
@@ -75,7 +75,7 @@ def _entry(db: Database, state: State, participant: Participant, entry: Entry) -
     return [Finding(key, f"entry of {member} {wrong}", mend)]
 
 
-def _difference(state: State, participant: Participant, entry: Entry) -> str:
+def _difference(state: State, participant: Participant, entry: StoredEntry) -> str:
     """Return how an entry differs from what it should be, "" if it does not."""
     if not participant.since:
         return "is left over" if entry.text or entry.place or entry.is_unread else ""

@@ -11,7 +11,7 @@ from store.kinds import List
 from store.upkeep import groups as stored
 from store.upkeep import lists
 from store.upkeep.groups import GroupFacts
-from store.upkeep.lists import Listed
+from store.upkeep.lists import ListedEntry
 from store.upkeep.scanning import KeyBatch
 
 
@@ -68,11 +68,11 @@ def excluded(of: List) -> Check:
     return check
 
 
-async def settle_members(db: Database, entries: Sequence[Listed]) -> list[list[Command]]:
+async def settle_members(db: Database, entries: Sequence[ListedEntry]) -> list[list[Command]]:
     """Return the commands by which each member's indexes agree with the list of a group that names them."""
     return await stored.settle(db, [(entry.owner, entry.entity) for entry in entries])
 
 
-async def settle_groups(db: Database, entries: Sequence[Listed]) -> list[list[Command]]:
+async def settle_groups(db: Database, entries: Sequence[ListedEntry]) -> list[list[Command]]:
     """Return the commands by which each member's indexes agree with the group that one of them names."""
     return await stored.settle(db, [(entry.entity, entry.owner) for entry in entries])

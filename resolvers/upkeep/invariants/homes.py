@@ -14,7 +14,7 @@ from store import big_authors
 from store.client.database import Command, Database
 from store.homes.stored import drop_home, touch_home
 from store.upkeep import homes
-from store.upkeep.homes import HomeContent, HomeFacts
+from store.upkeep.homes import HomeContent, StoredHomeFacts
 
 
 async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
@@ -37,7 +37,7 @@ async def stateless(db: Database, members: Sequence[int]) -> list[Finding]:
     ]
 
 
-def _wrong_bounds(home: HomeFacts, most: int) -> list[str]:
+def _wrong_bounds(home: StoredHomeFacts, most: int) -> list[str]:
     wrong = [] if home.has_owner else ["belongs to nobody"]
     if home.size is None:
         return [*wrong, "is no list"]

@@ -11,10 +11,10 @@ from resolvers.upkeep.invariants.lists import timeline_entries
 from store import importance
 from store.client.database import Database
 from store.upkeep import timelines
-from store.upkeep.timelines import Timeline
+from store.upkeep.timelines import StoredTimeline
 
 
-async def ranked_entries(db: Database, timeline: Timeline) -> list[Finding]:
+async def ranked_entries(db: Database, timeline: StoredTimeline) -> list[Finding]:
     """Each ranking is bounded, holds only existing posts of its timeline, and has the scores that their counts give."""
     key = timeline.ranked
     found = await timeline_entries(db, key, db.settings.important_size)

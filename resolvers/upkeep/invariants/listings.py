@@ -11,7 +11,7 @@ from store import kinds
 from store.client.database import Database
 from store.records.posts import Post, is_plain_repost
 from store.upkeep import timelines
-from store.upkeep.timelines import Coverage, Timeline
+from store.upkeep.timelines import Coverage, StoredTimeline
 
 
 async def unlisted(db: Database, posts: Sequence[Post]) -> list[Finding]:
@@ -22,7 +22,7 @@ async def unlisted(db: Database, posts: Sequence[Post]) -> list[Finding]:
     """
     shown = [post for post in posts if not (post.is_hidden or post.group or is_plain_repost(post))]
     apart = await timelines.apart(db, {post.author for post in shown})
-    wanted: dict[Timeline, list[Post]] = defaultdict(list)
+    wanted: dict[StoredTimeline, list[Post]] = defaultdict(list)
     for post in shown:
         if post.author not in apart:
             for timeline in timelines.timelines_of(post.hashtags):
@@ -47,7 +47,7 @@ async def unlisted(db: Database, posts: Sequence[Post]) -> list[Finding]:
     ]
 
 
-def _lacking(db: Database, timeline: Timeline, post: Post, listed: Coverage, ranked: Coverage) -> str:
+def _lacking(db: Database, timeline: StoredTimeline, post: Post, listed: Coverage, ranked: Coverage) -> str:
     """Return which list of a timeline lacks a post, "" if none does. The end of a full ranking changes too often."""
     if post.id not in listed.has:
         size = timeline.size(db.settings)

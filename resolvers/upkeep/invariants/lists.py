@@ -11,9 +11,11 @@ from store.client.database import Command, Database
 from store.kinds import KeyKind, List, Owned, Record
 from store.settings import Settings
 from store.upkeep import counters, lists, timelines
-from store.upkeep.lists import Listed, existing
+from store.upkeep.lists import ListedEntry, existing
 
-Mend = Callable[[Database, Sequence[Listed]], Awaitable[list[list[Command]]]]  # returns the commands for each entry
+Mend = Callable[
+    [Database, Sequence[ListedEntry]], Awaitable[list[list[Command]]]
+]  # returns the commands for each entry
 
 # How entries are mended on whose two sides lists disagree, where more than the lists has to change.
 MENDS: Mapping[List, Mend] = {
@@ -84,7 +86,7 @@ def _listed(of: List) -> Check:
     return check
 
 
-async def _unequal(db: Database, entries: Sequence[Listed]) -> list[Finding]:
+async def _unequal(db: Database, entries: Sequence[ListedEntry]) -> list[Finding]:
     """Return a finding for each entry that the other side has not, or with another score."""
     if not entries:
         return []

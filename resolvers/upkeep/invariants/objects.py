@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from resolvers.upkeep.invariants.findings import Finding
 from store.client.database import Database
-from store.media.objects import Form
+from store.media.objects import PictureForm
 from store.pictures.uploads import Upload, remove_command
 from store.records.pictures import UploadState
 from store.upkeep import objects as stored
@@ -24,7 +24,7 @@ async def forms(db: Database, images: Sequence[int]) -> list[Finding]:
     """
     room = asyncio.Semaphore(AT_ONCE)
 
-    async def size(record: Upload, form: Form) -> int | None:
+    async def size(record: Upload, form: PictureForm) -> int | None:
         async with room:
             return await db.media.size(record.object, form)
 

@@ -9,21 +9,21 @@ from store import kinds
 from store.client.database import Command, Database
 from store.upkeep import lists
 from store.upkeep import relationships as stored
-from store.upkeep.lists import Listed
+from store.upkeep.lists import ListedEntry
 
 
-async def apply_follows(db: Database, edges: Sequence[Listed]) -> list[list[Command]]:
+async def apply_follows(db: Database, edges: Sequence[ListedEntry]) -> list[list[Command]]:
     """Return the commands that set each follow on the other side."""
     return [stored.apply_follow(db, edge) for edge in edges]
 
 
-async def apply_requests(db: Database, edges: Sequence[Listed]) -> list[list[Command]]:
+async def apply_requests(db: Database, edges: Sequence[ListedEntry]) -> list[list[Command]]:
     """Return the commands that set each request on the other side, or accept it here if that side has done so."""
     accepted = await stored.accepted(db, edges)
     return [[stored.accept_here(db, edge)] if edge in accepted else stored.apply_follow(db, edge) for edge in edges]
 
 
-async def apply_blocks(db: Database, edges: Sequence[Listed]) -> list[list[Command]]:
+async def apply_blocks(db: Database, edges: Sequence[ListedEntry]) -> list[list[Command]]:
     """Return the commands that set each block on the other side."""
     return [stored.apply_block(db, edge) for edge in edges]
 

@@ -26,9 +26,9 @@ from graphql import (
 )
 
 from schema.execution.validation.catalogue import Catalogue
-from schema.execution.validation.faults import Faults, TooManyFaults, TooMuchWork, Work
+from schema.execution.validation.faults import Faults, TooManyFaults, TooMuchWork, ValidationWork
 from schema.execution.validation.merging import Merging
-from schema.execution.validation.relations import Relations
+from schema.execution.validation.relations import DocumentRelations
 from schema.execution.validation.walk import Walk
 
 __all__ = ["Checked", "TooMuchWork", "Validator"]
@@ -62,8 +62,8 @@ class Validator:
                 else:
                     faults.add("A document that is executed has operations and fragments only", definition)
             if not faults.errors:
-                work = Work()
-                Relations(self._catalogue, document, walk.scopes, faults, work).check()
+                work = ValidationWork()
+                DocumentRelations(self._catalogue, document, walk.scopes, faults, work).check()
                 if not faults.errors:
                     self._merge(document, walk, faults, work)
         except TooManyFaults:
@@ -72,7 +72,7 @@ class Validator:
             return Checked(faults.errors)
         return Checked((), frozenset(walk.names), walk.flags, walk.has_directives)
 
-    def _merge(self, document: DocumentNode, walk: Walk, faults: Faults, work: Work) -> None:
+    def _merge(self, document: DocumentNode, walk: Walk, faults: Faults, work: ValidationWork) -> None:
         merging = Merging(self._catalogue, walk.fragments, faults, work)
         for one in document.definitions:
             if isinstance(one, OperationDefinitionNode):

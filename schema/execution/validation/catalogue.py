@@ -33,7 +33,7 @@ _DECLARATION = "strawberry-definition"  # the extensions key of strawberry's own
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class CatalogueArguments:
     """The arguments of a field or directive, or the fields of an input object."""
 
     of: Mapping[str, GraphQLArgument | GraphQLInputField]
@@ -47,7 +47,7 @@ class FieldFacts:
 
     type: GraphQLOutputType
     named: GraphQLCompositeType | None  # None for leaves
-    parameters: Parameters
+    parameters: CatalogueArguments
     shape: str  # equal for fields whose results can be merged
     flags: frozenset[str]
 
@@ -60,7 +60,7 @@ class Catalogue:
         self.types: Mapping[str, GraphQLNamedType] = schema.type_map
         self.directives = {one.name: (one, parameters(one.args)) for one in schema.directives}
         self._fields: dict[tuple[str, str], FieldFacts] = {}  # only of fields that exist: their number is bounded
-        self._inputs: dict[str, Parameters] = {}
+        self._inputs: dict[str, CatalogueArguments] = {}
         self._overlaps: dict[tuple[str, str], bool] = {}
 
     def root(self, operation: OperationDefinitionNode) -> GraphQLCompositeType:
@@ -82,7 +82,7 @@ class Catalogue:
             self._fields[parent.name, name] = facts
         return facts
 
-    def input_fields(self, kind: Any) -> Parameters:
+    def input_fields(self, kind: Any) -> CatalogueArguments:
         """Return the fields of an input object type."""
         found = self._inputs.get(kind.name)
         if found is None:
@@ -103,10 +103,10 @@ class Catalogue:
         return named if is_composite_type(named) else None
 
 
-def parameters(of: Mapping[str, Any]) -> Parameters:
+def parameters(of: Mapping[str, Any]) -> CatalogueArguments:
     """Return the facts about arguments or input fields that validation needs."""
     required = tuple(name for name, one in of.items() if isinstance(one.type, GraphQLNonNull) and not has_default(one))
-    return Parameters(of, required, frozenset(name for name, one in of.items() if _is_maybe(one)))
+    return CatalogueArguments(of, required, frozenset(name for name, one in of.items() if _is_maybe(one)))
 
 
 def has_default(one: Any) -> bool:

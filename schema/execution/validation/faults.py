@@ -33,7 +33,7 @@ class Faults:
             raise TooManyFaults
 
 
-class Work:
+class ValidationWork:
     """Counts steps whose number can grow faster than the document."""
 
     def __init__(self) -> None:

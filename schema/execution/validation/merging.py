@@ -27,10 +27,10 @@ from graphql import (
 )
 
 from schema.execution.validation.catalogue import Catalogue, FieldFacts
-from schema.execution.validation.faults import Faults, Work
+from schema.execution.validation.faults import Faults, ValidationWork
 
 
-class Placed(NamedTuple):
+class PlacedField(NamedTuple):
     """A field with its parent type."""
 
     parent: GraphQLCompositeType
@@ -45,7 +45,11 @@ class Merging:
     """Checks the operations of one valid document whose fragments have no cycles."""
 
     def __init__(
-        self, catalogue: Catalogue, fragments: Mapping[str, FragmentDefinitionNode], faults: Faults, work: Work
+        self,
+        catalogue: Catalogue,
+        fragments: Mapping[str, FragmentDefinitionNode],
+        faults: Faults,
+        work: ValidationWork,
     ) -> None:
         self._catalogue = catalogue
         self._fragments = fragments
@@ -67,7 +71,7 @@ class Merging:
                 for fields in self._grouped(sets).values():
                     waiting += self._merge(fields, by_object=by_object)
 
-    def _merge(self, fields: list[Placed], *, by_object: bool) -> Iterator[Sets]:
+    def _merge(self, fields: list[PlacedField], *, by_object: bool) -> Iterator[Sets]:
         """Check fields of one response name, and yield the selection sets below them that must be merged."""
         for group in _of_one_object(fields) if by_object else (fields,):
             if len(group) > 1:
@@ -78,7 +82,7 @@ class Merging:
             if sets:
                 yield sets
 
-    def _compare(self, group: list[Placed], *, by_object: bool) -> None:
+    def _compare(self, group: list[PlacedField], *, by_object: bool) -> None:
         first = group[0]
         for one in group[1:]:
             if by_object and one.node.name.value != first.node.name.value:
@@ -93,9 +97,9 @@ class Merging:
             how = "Use different aliases on the fields to fetch both if this was intentional."
             self._faults.add(f"Fields '{key}' conflict because {why}. {how}", first.node, one.node)
 
-    def _grouped(self, sets: Sets) -> dict[str, list[Placed]]:
+    def _grouped(self, sets: Sets) -> dict[str, list[PlacedField]]:
         """Return the fields of selection sets by response name, those of fragments among them."""
-        groups: dict[str, list[Placed]] = {}
+        groups: dict[str, list[PlacedField]] = {}
         spread: set[str] = set()
         seen: set[int] = set()
         waiting = list(sets)
@@ -108,7 +112,7 @@ class Merging:
                     if facts is not None and id(selection) not in seen:
                         seen.add(id(selection))
                         name = (selection.alias or selection.name).value
-                        groups.setdefault(name, []).append(Placed(parent, selection, facts))
+                        groups.setdefault(name, []).append(PlacedField(parent, selection, facts))
                 elif isinstance(selection, InlineFragmentNode):
                     kind = self._catalogue.condition(selection) or parent
                     waiting.append((kind, selection.selection_set))
@@ -127,10 +131,10 @@ class Merging:
         return found
 
 
-def _of_one_object(fields: list[Placed]) -> Iterator[list[Placed]]:
+def _of_one_object(fields: list[PlacedField]) -> Iterator[list[PlacedField]]:
     """Yield groups of fields that one object can have: those of an object type, with those of interfaces and unions."""
-    objects: dict[str, list[Placed]] = {}
-    abstract: list[Placed] = []
+    objects: dict[str, list[PlacedField]] = {}
+    abstract: list[PlacedField] = []
     for one in fields:
         if isinstance(one.parent, GraphQLObjectType):
             objects.setdefault(one.parent.name, []).append(one)

@@ -21,16 +21,21 @@ from graphql import (
 from graphql.validation.rules.variables_in_allowed_position import allowed_variable_usage
 
 from schema.execution.validation.catalogue import Catalogue
-from schema.execution.validation.faults import Faults, Work
+from schema.execution.validation.faults import Faults, ValidationWork
 from schema.execution.validation.values import Usage
 from schema.execution.validation.walk import Scope
 
 
-class Relations:
+class DocumentRelations:
     """Checks the definitions of one document against each other. Each must be valid by itself."""
 
     def __init__(
-        self, catalogue: Catalogue, document: DocumentNode, scopes: Sequence[Scope], faults: Faults, work: Work
+        self,
+        catalogue: Catalogue,
+        document: DocumentNode,
+        scopes: Sequence[Scope],
+        faults: Faults,
+        work: ValidationWork,
     ) -> None:
         self._schema = catalogue.schema
         self._document = document

@@ -29,7 +29,7 @@ from graphql import (
 )
 from graphql.utilities import validate_input_literal
 
-from schema.execution.validation.catalogue import Catalogue, Parameters, has_default, is_one_of
+from schema.execution.validation.catalogue import Catalogue, CatalogueArguments, has_default, is_one_of
 from schema.execution.validation.faults import Faults
 
 # Kinds of literals that a type accepts with any value.
@@ -59,7 +59,9 @@ class Values:
         self._catalogue = catalogue
         self._faults = faults
 
-    def given(self, name: str, node: ValueNode, one: GraphQLArgument | GraphQLInputField, among: Parameters) -> None:
+    def given(
+        self, name: str, node: ValueNode, one: GraphQLArgument | GraphQLInputField, among: CatalogueArguments
+    ) -> None:
         """Check the value of an argument or input field."""
         if isinstance(node, VariableNode):
             self.usages.append(Usage(node, one.type, one.default if has_default(one) else Undefined))

@@ -26,7 +26,7 @@ from graphql import (
 from graphql.pyutils import did_you_mean
 
 from schema.execution import flags
-from schema.execution.validation.catalogue import Catalogue, Parameters
+from schema.execution.validation.catalogue import Catalogue, CatalogueArguments
 from schema.execution.validation.faults import Faults
 from schema.execution.validation.values import Usage, Values
 
@@ -131,7 +131,7 @@ class Walk:
             self._selections(node.selection_set, facts.named)
 
     def _arguments(
-        self, node: FieldNode | DirectiveNode, declared: Parameters, parent: GraphQLCompositeType | None = None
+        self, node: FieldNode | DirectiveNode, declared: CatalogueArguments, parent: GraphQLCompositeType | None = None
     ) -> None:
         name, given = node.name.value, node.arguments or ()
         for argument in given:

@@ -37,10 +37,10 @@ from store.client.caching.values import (
     OWNERS_KEPT,
     RELATIONS_KEPT,
     VIEWS_KEPT,
+    CachedRelations,
     Owner,
     Reading,
     Records,
-    Relations,
     Views,
 )
 from store.client.connection import connect
@@ -64,7 +64,7 @@ class Trackable(Protocol):
         """Whether the node answers."""
 
 
-class Nodes(Protocol):
+class CachedNodes(Protocol):
     """The nodes that own the keys."""
 
     @property
@@ -82,11 +82,11 @@ class Nodes(Protocol):
 class Cache:
     """The caches of this process, and the tracked connections that invalidate them."""
 
-    def __init__(self, nodes: Nodes, most: int, reply_seconds: float) -> None:
+    def __init__(self, nodes: CachedNodes, most: int, reply_seconds: float) -> None:
         self._nodes = nodes
         self._most = most
         self._reply_seconds = reply_seconds
-        self._caches: dict[str, list[Records | Relations | Views]] = {}
+        self._caches: dict[str, list[Records | CachedRelations | Views]] = {}
         self._tracked: dict[Trackable, Tracked] = {}
         self._opening = asyncio.Lock()
         self._spreads: set[Spread] = set()  # readings on several nodes that are under way
@@ -99,13 +99,13 @@ class Cache:
         self._caches.setdefault(kind, []).append(cached)
         return cached
 
-    def relations(self, *kinds: str, owners: int = OWNERS_KEPT, most: int = RELATIONS_KEPT) -> Relations:
+    def relations(self, *kinds: str, owners: int = OWNERS_KEPT, most: int = RELATIONS_KEPT) -> CachedRelations:
         """Return a new cache of relations that are read from keys of some kinds.
 
         It holds the relations of at most `owners` owners. A batch that takes an owner beyond `most` replaces what is
         cached of that owner.
         """
-        cached = Relations(kinds, owners, most)
+        cached = CachedRelations(kinds, owners, most)
         for kind in kinds:
             self._caches.setdefault(kind, []).append(cached)
         return cached

@@ -160,7 +160,7 @@ class Records:
         self._marks.clear()
 
 
-class Relations:
+class CachedRelations:
     """Cached relations of each owner. A change to any of the owner's keys drops all of them."""
 
     def __init__(self, kinds: Sequence[str], owners: int, most: int) -> None:
@@ -273,7 +273,7 @@ def _parts(value: Any) -> int:
 class _Part:
     """The cached relations of one owner, or the cached values for one viewer."""
 
-    def __init__(self, whole: Relations | Views, of: Any) -> None:
+    def __init__(self, whole: CachedRelations | Views, of: Any) -> None:
         self._whole = whole
         self._of = of
 

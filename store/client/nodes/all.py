@@ -11,7 +11,7 @@ from redis.asyncio.connection import AbstractConnection
 
 from store.client.lua import SCRIPTS
 from store.client.nodes.cluster import Cluster
-from store.client.nodes.one import LOST, Node
+from store.client.nodes.one import LOST, StoreNode
 from store.client.outages import Unavailable
 from store.client.slots import tag_of
 from store.settings import Settings
@@ -34,8 +34,8 @@ class Nodes:
         self.is_known = False  # whether it is a cluster
         self.number = int(self._alone.pool.connection_kwargs.get("db") or 0)  # of the database
 
-    def _make(self, url: str, scripts: Iterable[str]) -> Node:
-        return Node(url, self._settings.redis_connections, self._settings.replicas_acknowledge, tuple(scripts))
+    def _make(self, url: str, scripts: Iterable[str]) -> StoreNode:
+        return StoreNode(url, self._settings.redis_connections, self._settings.replicas_acknowledge, tuple(scripts))
 
     async def find_out(self) -> None:
         """Find out whether the server is a node of a cluster; raises Unavailable if it cannot say."""
@@ -82,16 +82,16 @@ class Nodes:
         return self._cluster is not None
 
     @property
-    def all(self) -> Sequence[Node]:
+    def all(self) -> Sequence[StoreNode]:
         """All nodes. Every key belongs to one of them."""
         return self._cluster.nodes if self._cluster else (self._alone,)
 
     @property
-    def trackable(self) -> Sequence[Node]:
+    def trackable(self) -> Sequence[StoreNode]:
         """The nodes that the cache reads through; none before the first round trip."""
         return self.all if self.is_known else ()
 
-    def owner(self, tag: str) -> Node | None:
+    def owner(self, tag: str) -> StoreNode | None:
         """Return the node that owns the keys with a tag, None while no node does."""
         return self._cluster.owner(tag) if self._cluster else self._alone
 

@@ -18,9 +18,9 @@ from store import keys
 from store.client.breaker import NotConnected
 from store.client.lua import GUARDED
 from store.client.nodes import topology
-from store.client.nodes.one import LOST, REPLY_SECONDS, Node
+from store.client.nodes.one import LOST, REPLY_SECONDS, StoreNode
 from store.client.nodes.topology import Address, Topology
-from store.client.outages import Lost, Redirected, Unavailable, lost
+from store.client.outages import ConnectionLost, Redirected, Unavailable, lost
 from store.client.slots import SLOTS, key_of, only_reads, slot_of, tag_of
 
 Command = tuple[Any, ...]
@@ -31,25 +31,25 @@ _ASKED = 3  # Nodes whose view of the topology is compared.
 _DEFAULT_PORT = 6379
 
 
-class _NotSent(Lost):
+class _NotSent(ConnectionLost):
     """The node could not be reached, so nothing was sent."""
 
 
 class Cluster:
     """The primaries of a cluster, and which of them owns each slot."""
 
-    def __init__(self, urls: Sequence[str], make: Callable[[str], Node], changed: Callable[[], None]) -> None:
+    def __init__(self, urls: Sequence[str], make: Callable[[str], StoreNode], changed: Callable[[], None]) -> None:
         self._urls = urls
         self._make = make
         self._changed = changed
-        self._known: dict[Address, Node] = {}
-        self._owners: list[Node | None] = [None] * SLOTS
+        self._known: dict[Address, StoreNode] = {}
+        self._owners: list[StoreNode | None] = [None] * SLOTS
         self._epoch = -1
         self._refreshing: asyncio.Task[None] | None = None
         self._refreshed = 0.0  # When, by the loop's clock.
-        self.nodes: list[Node] = []
+        self.nodes: list[StoreNode] = []
 
-    def owner(self, tag: str) -> Node | None:
+    def owner(self, tag: str) -> StoreNode | None:
         """Return the node that owns the keys with a tag, None while no node does."""
         return self._owners[slot_of(tag)]
 
@@ -79,17 +79,20 @@ class Cluster:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, longest)
             left = await self._reachable(commands, replies, left)
-        return [Lost(str(reply), reply.state, reply.server) if type(reply) is _NotSent else reply for reply in replies]
+        return [
+            ConnectionLost(str(reply), reply.state, reply.server) if type(reply) is _NotSent else reply
+            for reply in replies
+        ]
 
-    def _parts(self, commands: Sequence[Command], left: Sequence[int]) -> dict[Node | None, list[int]]:
+    def _parts(self, commands: Sequence[Command], left: Sequence[int]) -> dict[StoreNode | None, list[int]]:
         """Return the places of the commands for each node; None stands for slots that no node owns."""
-        parts: dict[Node | None, list[int]] = {}
+        parts: dict[StoreNode | None, list[int]] = {}
         for i in left:
             key = key_of(commands[i])
             parts.setdefault(self.nodes[0] if key is None else self.owner(tag_of(key)), []).append(i)
         return parts
 
-    async def _send(self, node: Node | None, commands: Sequence[Command]) -> list[Any]:
+    async def _send(self, node: StoreNode | None, commands: Sequence[Command]) -> list[Any]:
         if node is None:
             self.refresh()
             return [Unavailable("no node owns the slot", "CLUSTERDOWN")] * len(commands)
@@ -136,12 +139,12 @@ class Cluster:
         await asyncio.shield(self.refresh())
         return [i for i in left if i not in before or self.owner(tag_of(key_of(commands[i]) or "")) is not before[i]]
 
-    def _to(self, reply: Redirected) -> Node:
+    def _to(self, reply: Redirected) -> StoreNode:
         """Return the node that a redirection names."""
         *_, address = str(reply).split()
         return self._node(topology.read_address(address, _address(self._urls[0])))
 
-    def _node(self, address: Address) -> Node:
+    def _node(self, address: Address) -> StoreNode:
         if address not in self._known:
             self._known[address] = self._make(_url_of(self._urls[0], address))
         return self._known[address]
@@ -167,7 +170,7 @@ class Cluster:
         if views:
             self._apply(max(views, key=lambda view: view.epoch))
 
-    async def _view(self, node: Node) -> Topology | None:
+    async def _view(self, node: StoreNode) -> Topology | None:
         """Return the topology as one node sees it, None if it cannot be asked."""
         try:
             shards, info = await node.run([("CLUSTER", "SHARDS"), ("CLUSTER", "INFO")])

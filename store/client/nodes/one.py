@@ -34,7 +34,7 @@ _KEEPALIVE: dict[str, Any] = {
 }
 
 
-class Node:
+class StoreNode:
     """The connections of this process to one server."""
 
     def __init__(self, url: str, connections: int, replicas: int, scripts: Sequence[str]) -> None:

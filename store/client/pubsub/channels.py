@@ -35,7 +35,7 @@ _LOST = (RedisError, OSError, Unavailable)
 Listener = Callable[[str], None]
 
 
-class Nodes(Protocol):
+class SubscribedNodes(Protocol):
     """The nodes of a database. A node's name is its address: a node that replaces another has another name."""
 
     def node_of(self, key: str) -> str:
@@ -51,7 +51,7 @@ class Nodes(Protocol):
 class PubSub:
     """The channels of a process and the listeners to each. It reconnects by itself."""
 
-    def __init__(self, nodes: Nodes, prefix: str, outages: OutageLog) -> None:
+    def __init__(self, nodes: SubscribedNodes, prefix: str, outages: OutageLog) -> None:
         self.nodes = nodes
         self._prefix = prefix
         self._outages = outages

@@ -12,7 +12,7 @@ from typing import Any
 import hiredis
 from redis.asyncio.connection import AbstractConnection
 
-from store.client.connection import UNFINISHED, Batch, RedisConnection
+from store.client.connection import UNFINISHED, CommandBatch, RedisConnection
 from store.client.outages import CommandRefused, Unavailable
 
 
@@ -53,7 +53,7 @@ class SubscribingConnection(RedisConnection):
         self._ending = ()
         return errors[-1] if errors else None
 
-    def _complete(self, batch: Batch) -> bool:
+    def _complete(self, batch: CommandBatch) -> bool:
         """Read errors and pushes until the PING is answered."""
         while (reply := self._reader.gets()) is not UNFINISHED:
             if type(reply) is hiredis.PushNotification:

@@ -12,7 +12,7 @@ from store import account_names, accounts, jobs, keys, kinds
 from store.client.database import Database, script
 from store.conversations import messages
 from store.ids import PARTITIONS
-from store.posts import Draft, create_command
+from store.posts import PostDraft, create_command
 from store.public_timelines import list_command
 from store.records.lists import read_pairs
 from store.secret import Secret
@@ -70,7 +70,7 @@ async def published(db: Database, source: str) -> Counter[int]:
     return Counter({int(m): int(count) for reply in replies for m, count in read_pairs(reply).items()})
 
 
-async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[Draft]]) -> list[int]:
+async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[PostDraft]]) -> list[int]:
     """Create posts by some authors, and count each in the same step; returns their ids in order. One round trip."""
     made = await db.ask(*(create_command(db, draft, source) for own in drafts.values() for draft in own))
     return [int(reply[0]) for reply in made]

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from store.client.connection import RedisConnection, connect
 from store.client.database import Command, Database, Unavailable
-from store.client.nodes.one import Node
+from store.client.nodes.one import StoreNode
 from store.records.lists import read_pairs
 
 SCANNED = 500  # COUNT: keys scanned per step
@@ -63,7 +63,7 @@ class _Binary(RedisConnection):
             self.changed.update(key.decode(errors="replace") for key in push[1])
 
 
-class Source:
+class MovedServer:
     """The server that is left. Raises MoveFailed when it cannot be reached, or refuses something."""
 
     def __init__(self, reading: _Binary, tracking: _Binary, number: int) -> None:
@@ -73,7 +73,7 @@ class Source:
         self.streams: set[str] = set()
 
     @classmethod
-    async def open(cls, node: Node) -> Self:
+    async def open(cls, node: StoreNode) -> Self:
         """Connect to a server, and collect changes from now on."""
         try:
             reading, tracking = [

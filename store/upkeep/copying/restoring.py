@@ -9,13 +9,13 @@ from store import jobs, keys, posts, replies
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.records.jobs import AccountDeletion
-from store.records.posts import Content, write_content
+from store.records.posts import PostContent, write_content
 from store.refusals import Refusal, refused
 from store.replies import Reply
 
 
 @dataclass(frozen=True, slots=True)
-class RestoredPost(Content):
+class RestoredPost(PostContent):
     """A post from an export."""
 
     id: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from resolvers.upkeep import verify
-from resolvers.upkeep.verify import Report
+from resolvers.upkeep.verify import VerifyReport
 from store.client.database import Command, Database
 
 GHOST = 4_242 << 12  # an id that nobody and nothing has
@@ -55,6 +55,6 @@ class Damage:
     commands: Callable[[Site], list[Command]]
 
 
-async def look(db: Database) -> Report:
+async def look(db: Database) -> VerifyReport:
     """Return verify's report, with every home compared."""
     return await verify.verify(db, homes=None, seed=1, progress=lambda _: None)

@@ -9,7 +9,7 @@ from typing import Any
 from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import verify
-from resolvers.upkeep.verify import Report
+from resolvers.upkeep.verify import VerifyReport
 from store.client.database import Database
 from store.homes import stored
 from store.keys.table import Described
@@ -45,7 +45,7 @@ class Trial:
         names = [name.decode() for name in self._kept]
         self._held = await content(self._db, names)
 
-    async def look(self, *, homes_too: bool = False) -> Report:
+    async def look(self, *, homes_too: bool = False) -> VerifyReport:
         """Return verify's report. Homes are compared only if they are what is damaged: that takes most of the time."""
         return await verify.verify(self._db, homes=None if homes_too else 0, seed=1, progress=lambda _: None)
 
@@ -103,7 +103,7 @@ class Trial:
         await put_back(self._db, self._kept)
         return found
 
-    async def _repaired(self, report: Report, *, is_of_home: bool) -> Report:
+    async def _repaired(self, report: VerifyReport, *, is_of_home: bool) -> VerifyReport:
         for _ in range(ROUNDS):
             if not await verify.repair(self._db, report.findings):
                 break
@@ -122,6 +122,6 @@ class Trial:
         return found
 
 
-def _about(damage: Damage, report: Report) -> list[str]:
+def _about(damage: Damage, report: VerifyReport) -> list[str]:
     texts = [f"{finding.key}: {finding.message}" for finding in report.findings]
     return [text for text in texts if any(word in text for word in damage.about)]

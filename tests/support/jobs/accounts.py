@@ -8,7 +8,7 @@ from store import account_names, accounts, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField, UserField
 from store.mail import tokens
-from store.mail.letters import Letter, Link, MailKind
+from store.mail.letters import Letter, MailKind, MailLink
 from store.records.jobs import Job
 from store.refusals import accepted
 from tests.support.scene import Scene
@@ -31,7 +31,7 @@ async def _address(db: Database, s: Scene) -> Job | None:
     )
     await db.one("HSET", keys.credentials(s.ann), CredentialsField.VERIFIED, "1")  # so the old one stays reserved
     await account_names.reserve(db, keys.email(address), s.ann, 3600)
-    await tokens.send_verification(db, s.ann, address, Link(letter, digest, 3600))
+    await tokens.send_verification(db, s.ann, address, MailLink(letter, digest, 3600))
     return accepted(await tokens.verify_email(db, s.ann, digest, letter))
 
 

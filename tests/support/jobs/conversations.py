@@ -8,7 +8,7 @@ from resolvers.jobs import dispatch
 from store import blocks
 from store.client.database import Database
 from store.conversations import entries, log, messages
-from store.conversations.messages import Draft
+from store.conversations.messages import MessageDraft
 from store.records.jobs import Job
 from store.refusals import accepted
 from tests.support.scene import Scene
@@ -17,7 +17,7 @@ from tests.support.scene import Scene
 async def _talk(db: Database, s: Scene, *, size: int = 3) -> tuple[int, int]:
     """Have a conversation, which ben reads and follows live; returns it and its last message, by cat."""
     members = [s.ben, s.cat, s.ann][:size]
-    began = accepted(await messages.start(db, members, Draft(s.cat, "hello", members)))
+    began = accepted(await messages.start(db, members, MessageDraft(s.cat, "hello", members)))
     assert began.job
     await dispatch.finish(db, began.job)
     await log.newest(db, s.ben)
@@ -28,20 +28,20 @@ async def _talk(db: Database, s: Scene, *, size: int = 3) -> tuple[int, int]:
 
 async def _begin(db: Database, s: Scene) -> Job | None:
     await log.newest(db, s.ben)
-    sent = accepted(await messages.start(db, [s.ann, s.ben, s.cat], Draft(s.ann, "hello", [s.ben, s.cat])))
+    sent = accepted(await messages.start(db, [s.ann, s.ben, s.cat], MessageDraft(s.ann, "hello", [s.ben, s.cat])))
     return sent.job
 
 
 async def _send(db: Database, s: Scene) -> Job | None:
     talk, _ = await _talk(db, s)
-    return accepted(await messages.send(db, talk, Draft(s.cat, "more"))).job
+    return accepted(await messages.send(db, talk, MessageDraft(s.cat, "more"))).job
 
 
 async def _send_twice(db: Database, s: Scene) -> Job | None:
     # The job of the second message is done by somebody else, later or earlier.
     talk, _ = await _talk(db, s)
-    sent = accepted(await messages.send(db, talk, Draft(s.cat, "more")))
-    accepted(await messages.send(db, talk, Draft(s.ann, "and more")))
+    sent = accepted(await messages.send(db, talk, MessageDraft(s.cat, "more")))
+    accepted(await messages.send(db, talk, MessageDraft(s.ann, "and more")))
     return sent.job
 
 
@@ -83,7 +83,7 @@ async def _return(db: Database, s: Scene) -> Job | None:
     assert job
     await dispatch.finish(db, job)
     members = [s.ann, s.ben, s.cat]
-    return accepted(await messages.start(db, members, Draft(s.ann, "back", members))).job
+    return accepted(await messages.start(db, members, MessageDraft(s.ann, "back", members))).job
 
 
 CONVERSATION_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {

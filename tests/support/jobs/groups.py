@@ -11,7 +11,7 @@ from store.groups import changes, membership
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.keys.fields import GroupField
-from store.posts import Draft
+from store.posts import PostDraft
 from store.records.jobs import Job, PostDelivery
 from store.refusals import accepted
 from tests.support.scene import Scene
@@ -98,32 +98,32 @@ async def _close(db: Database, s: Scene) -> Job | None:
 
 
 async def _post(db: Database, s: Scene) -> Job | None:
-    draft = Draft(s.ben, "to @ann and @dan #tea", mentions=(s.ann, s.dan), hashtags=("tea",))
+    draft = PostDraft(s.ben, "to @ann and @dan #tea", mentions=(s.ann, s.dan), hashtags=("tea",))
     return await _posted(db, await _group(db, s, GroupKind.PRIVATE), draft)
 
 
-async def _posted(db: Database, group: int, draft: Draft) -> Job | None:
-    draft = Draft(draft.author, draft.text, draft.mentions, draft.hashtags, group=group)
+async def _posted(db: Database, group: int, draft: PostDraft) -> Job | None:
+    draft = PostDraft(draft.author, draft.text, draft.mentions, draft.hashtags, group=group)
     _, _, job = accepted(await posts.create(db, draft))
     return job
 
 
 async def _answer(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
-    first = await _posted(db, group, Draft(s.cat, "a question"))
+    first = await _posted(db, group, PostDraft(s.cat, "a question"))
     await _finish(db, first)
     assert first
-    draft = Draft(s.ben, "an answer", reply_to=first.id, reply_to_author=s.cat, root=first.id, group=group)
+    draft = PostDraft(s.ben, "an answer", reply_to=first.id, reply_to_author=s.cat, root=first.id, group=group)
     _, _, job = accepted(await posts.create(db, draft))
     return job
 
 
 async def _repost(db: Database, s: Scene) -> Job[PostDelivery] | None:
     group = await _group(db, s)
-    first = await _posted(db, group, Draft(s.cat, "to be passed on"))
+    first = await _posted(db, group, PostDraft(s.cat, "to be passed on"))
     await _finish(db, first)
     assert first
-    draft = Draft(s.ben, "", original=first.id, original_author=s.cat, original_group=group)
+    draft = PostDraft(s.ben, "", original=first.id, original_author=s.cat, original_group=group)
     _, _, job = accepted(await posts.create(db, draft))
     return job
 
@@ -145,13 +145,13 @@ async def _hide(db: Database, s: Scene) -> Job | None:
 async def _late_post(db: Database, s: Scene) -> Job | None:
     # Its author leaves the group before the post is listed there.
     group = await _group(db, s)
-    job = await _posted(db, group, Draft(s.ben, "too late"))
+    job = await _posted(db, group, PostDraft(s.ben, "too late"))
     await _finish(db, accepted(await membership.leave(db, group, s.ben)))
     return job
 
 
 async def _overtaking_delete(db: Database, s: Scene) -> Job | None:
-    job = await _posted(db, await _group(db, s), Draft(s.ben, "deleted before it is listed"))
+    job = await _posted(db, await _group(db, s), PostDraft(s.ben, "deleted before it is listed"))
     assert job
     return await posts.delete(db, job.id, s.ben)
 
@@ -159,7 +159,7 @@ async def _overtaking_delete(db: Database, s: Scene) -> Job | None:
 async def _end(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s)
     for member in (s.ben, s.cat):
-        await _finish(db, await _posted(db, group, Draft(member, "in the group")))
+        await _finish(db, await _posted(db, group, PostDraft(member, "in the group")))
     await _finish(db, accepted(await membership.invite(db, group, s.cat, [s.dan])).job)
     await _finish(db, accepted(await membership.ban(db, group, s.cat, [s.ann])).job)
     return accepted(await changes.delete(db, group, s.cat))

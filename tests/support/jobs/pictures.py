@@ -8,14 +8,14 @@ from resolvers.jobs import dispatch
 from store import accounts, posts
 from store.client.database import Database
 from store.conversations import messages
-from store.conversations.messages import Draft as Message
+from store.conversations.messages import MessageDraft as Message
 from store.conversations.records import Message as Sent
 from store.moderation import reports
 from store.moderation.records import ReportAction, ReportReason, Subject, write_messages
 from store.moderation.reports import Decision, ReportDraft
 from store.pictures import images
-from store.pictures.images import Wanted
-from store.posts import Draft
+from store.pictures.images import WantedImage
+from store.posts import PostDraft
 from store.records.jobs import Job
 from store.records.lists import read_pairs
 from store.refusals import accepted
@@ -25,12 +25,12 @@ from tests.support.scene import Scene
 ADMIN_RANK = 2
 
 
-async def _pictured(db: Database, s: Scene, count: int) -> tuple[Wanted, ...]:
-    return tuple([Wanted(await ready(db, s.cat, "POST"), alt=f"picture {place}") for place in range(count)])
+async def _pictured(db: Database, s: Scene, count: int) -> tuple[WantedImage, ...]:
+    return tuple([WantedImage(await ready(db, s.cat, "POST"), alt=f"picture {place}") for place in range(count)])
 
 
 async def _delete(db: Database, s: Scene) -> Job | None:
-    draft = Draft(s.cat, "", images=await _pictured(db, s, 2))
+    draft = PostDraft(s.cat, "", images=await _pictured(db, s, 2))
     _, post, job = accepted(await posts.create(db, draft))
     assert job
     await dispatch.finish(db, job)
@@ -39,7 +39,9 @@ async def _delete(db: Database, s: Scene) -> Job | None:
 
 async def _replace(db: Database, s: Scene) -> Job | None:
     for _ in range(2):
-        job = accepted(await accounts.update(db, s.cat, pictures={"avatar": Wanted(await ready(db, s.cat, "AVATAR"))}))
+        job = accepted(
+            await accounts.update(db, s.cat, pictures={"avatar": WantedImage(await ready(db, s.cat, "AVATAR"))})
+        )
     return job
 
 
@@ -53,7 +55,9 @@ async def _talk(db: Database, s: Scene) -> int:
 
 
 async def _reserve(db: Database, s: Scene, talk: int) -> images.Reservation:
-    return accepted(await images.reserve(db, s.cat, talk, [Wanted(await ready(db, s.cat, "MESSAGE"), alt="a wren")]))
+    return accepted(
+        await images.reserve(db, s.cat, talk, [WantedImage(await ready(db, s.cat, "MESSAGE"), alt="a wren")])
+    )
 
 
 async def _send(db: Database, s: Scene) -> Job | None:
@@ -113,7 +117,7 @@ async def _account(db: Database, s: Scene) -> Job | None:
     await ready(db, s.cat, "POST")
     for job in (s.news, s.echo):
         await dispatch.finish(db, job)
-    _, _, posted = accepted(await posts.create(db, Draft(s.cat, "", images=await _pictured(db, s, 1))))
+    _, _, posted = accepted(await posts.create(db, PostDraft(s.cat, "", images=await _pictured(db, s, 1))))
     assert posted
     await dispatch.finish(db, posted)
     found = await accounts.credentials(db, s.cat)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from store.conversations import messages as conversations
-from store.conversations.messages import Draft
+from store.conversations.messages import MessageDraft
 from store.refusals import accepted
 from tests.support.model.reactions import Reactions
 from tests.support.people import Member
@@ -133,7 +133,7 @@ class Conversations(Reactions):
             return
         if self._crashes():
             numbers = [number(self.people[login].id) for login in members]
-            sent = accepted(await conversations.start(self.db, numbers, Draft(number(me.id), text, numbers)))
+            sent = accepted(await conversations.start(self.db, numbers, MessageDraft(number(me.id), text, numbers)))
             await self._die_in(sent.job)
             (found,) = await self.db.ask(conversations.of_members_command(numbers))
             identity, message = f"conversation_{int(found):014x}", sent.id
@@ -165,7 +165,7 @@ class Conversations(Reactions):
             return
         if self._crashes():
             willing = [number(self.people[other].id) for other in others]
-            draft = Draft(number(me.id), text, willing[:1] if len(talk.members) == 2 else ())
+            draft = MessageDraft(number(me.id), text, willing[:1] if len(talk.members) == 2 else ())
             sent = accepted(await conversations.send(self.db, number(talk.id), draft))
             await self._die_in(sent.job)
             message = sent.id

@@ -8,7 +8,7 @@ from store import posts
 from store.groups import changes, membership
 from store.groups.records import GroupKind
 from store.keys.fields import GroupField
-from store.posts import Draft
+from store.posts import PostDraft
 from store.refusals import accepted
 from tests.support.model.conversations import Conversations
 from tests.support.model.facts import Post
@@ -271,7 +271,7 @@ class Groups(Conversations):
                 return
             place = number(group.id)
             if self._crashes():
-                draft = Draft(number(me.id), text, hashtags=tags_of(text), group=place)
+                draft = PostDraft(number(me.id), text, hashtags=tags_of(text), group=place)
                 _, made, job = accepted(await posts.create(self.db, draft))
                 await self._die_in(job)
             else:

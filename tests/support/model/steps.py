@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from store import jobs, posts
 from store.homes import stored
-from store.pictures.images import Wanted
-from store.posts import Draft
+from store.pictures.images import WantedImage
+from store.posts import PostDraft
 from store.refusals import accepted
 from tests.support.model.addresses import Addresses
 from tests.support.model.facts import Post
@@ -134,7 +134,7 @@ class Steps(Moderation, Addresses):
             return
         if self._crashes():
             whose = number(self.people[answered.author].id)
-            place = Draft(number(me.id), text, reply_to=answered.id, reply_to_author=whose, root=root)
+            place = PostDraft(number(me.id), text, reply_to=answered.id, reply_to_author=whose, root=root)
             _, made, job = accepted(
                 await posts.create(self.db, replace(place, hashtags=tags_of(text), group=answered.group))
             )
@@ -148,7 +148,7 @@ class Steps(Moderation, Addresses):
 
     async def _publish(self, verb: str, target: int | None, text: str, alts: tuple[str, ...] = ()) -> None:
         me = self._someone()
-        wanted = [Wanted(await self._picture(number(me.id)), alt) for alt in alts]
+        wanted = [WantedImage(await self._picture(number(me.id)), alt) for alt in alts]
         original = self.model.target_of(target) if target else None
         await self._look(me.login, target)
         self._log(f"{me.login} {verb}")
@@ -157,7 +157,7 @@ class Steps(Moderation, Addresses):
             return
         if self._crashes():
             whose = number(self.people[self.model.posts[original].author].id) if original else None
-            draft = Draft(number(me.id), text, hashtags=tags_of(text), original=original, original_author=whose)
+            draft = PostDraft(number(me.id), text, hashtags=tags_of(text), original=original, original_author=whose)
             group = self.model.posts[original].group if original else None
             draft = replace(draft, original_group=group, images=tuple(wanted))
             _, made, job = accepted(await posts.create(self.db, draft))

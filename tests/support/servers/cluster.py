@@ -12,7 +12,7 @@ from typing import Any
 
 from redis.crc import key_slot
 
-from store.embedded.joining import View, join
+from store.embedded.joining import ClusterView, join
 from store.embedded.ports import HOST
 from store.ids import PARTITIONS
 from tests.support.people import SECRET
@@ -226,7 +226,7 @@ OPTIONS = {
 VALKEY_OPTIONS = {"cluster-databases": 16}
 
 
-def _owns(known: View, slot: int) -> bool:
+def _owns(known: ClusterView, slot: int) -> bool:
     return known.own.is_primary and _has(known.own.slots, slot)
 
 

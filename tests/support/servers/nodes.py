@@ -11,7 +11,7 @@ from typing import Any
 
 import redis.asyncio as redis
 
-from store.embedded.joining import View, view
+from store.embedded.joining import ClusterView, view
 from store.embedded.ports import HOST, free_port
 from tests.support.servers.processes import until
 
@@ -85,6 +85,6 @@ class Node:
             yield client.execute_command
             await client.select(0)
 
-    async def view(self) -> View:
+    async def view(self) -> ClusterView:
         """Return all nodes as this one knows them."""
         return await view(self.client)
