@@ -7,18 +7,21 @@ if redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash th
   return Refusal.CHANGED
 end
 local pending = unexpired_token(tokens, MailTokenField.VERIFICATION)
-local avatar, header = unpack(redis.call('HMGET', user, UserField.AVATAR, UserField.HEADER))
-local fields = {
-  member = member,
-  login = redis.call('HGET', user, UserField.LOGIN) or '',
-  email = redis.call('HGET', credentials, CredentialsField.EMAIL) or '',
-  was_verified = redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1,
-  pending_email = pending and pending.address or '',
-  objects = drop_images(image_prefix, images, (avatar or '') .. (header or '')),
-}
+local avatar, header, login = unpack(redis.call('HMGET', user, UserField.AVATAR, UserField.HEADER, UserField.LOGIN))
+local email, verified =
+  unpack(redis.call('HMGET', credentials, CredentialsField.EMAIL, CredentialsField.VERIFIED))
+local objects = drop_images(image_prefix, images, (avatar or '') .. (header or ''))
 local ended = redis.call('HKEYS', sessions)
+-- What frees memory comes first. So a script that began with it may write the job when memory is used up.
 redis.call('DEL', user, credentials, sessions, tokens, home, home_state, sources, candidates, newest)
 redis.call('ZREM', active, member)
 local id = mint(minted, partition)
-local body = commit(jobs, id, 'delete_account', fields)
+local body = commit(jobs, id, 'delete_account', {
+  member = member,
+  login = login or '',
+  email = email or '',
+  was_verified = verified and true or false,
+  pending_email = pending and pending.address or '',
+  objects = objects,
+})
 return {str(id), body, ended}
