@@ -15,7 +15,8 @@ from store.client.database import Command, Database, script
 from store.ids import made_at
 from store.keys.fields import CredentialsField, UserField
 from store.limits.windows import HOUR_SECONDS
-from store.records.jobs import AccountDeletion, Job, Naming
+from store.records.job_bodies import AccountDeletion, Naming
+from store.records.jobs import Job
 
 _GIVEN_UP = "name given up:"  # the purpose, which is part of what is hashed with the secret key
 

@@ -17,7 +17,8 @@ from store.mail.letters import MailLink
 from store.mail.tokens import sign_up_mail
 from store.moderation.records import Acting
 from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_profile
-from store.records.jobs import AccountDeletion, ActLogging, Job, Naming, ObjectRemoval, OneBody, PrivacyChange, read_job
+from store.records.job_bodies import AccountDeletion, ActLogging, Naming, ObjectRemoval, PrivacyChange
+from store.records.jobs import Job, OneBody, read_job
 from store.records.lists import read_pairs
 from store.records.members import User
 from store.refusals import PartRefused, Refusal, refused

@@ -9,7 +9,8 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.other_side import NOTHING, There, with_other_side
-from store.records.jobs import Blocking, Job, Muting, Unblocking, Unmuting, read_job
+from store.records.job_bodies import Blocking, Muting, Unblocking, Unmuting
+from store.records.jobs import Job, read_job
 from store.records.lists import read_entries
 from store.records.members import Relationship
 from store.refusals import Refusal, refused_members

@@ -13,7 +13,8 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.limits.writes import Limit, script_parameters
 from store.other_side import NOTHING, There, with_other_side
-from store.records.jobs import Approval, Edges, FollowerRemoval, Following, Job, Rejection, Unfollowing, read_job
+from store.records.job_bodies import Approval, Edges, FollowerRemoval, Following, Rejection, Unfollowing
+from store.records.jobs import Job, read_job
 from store.records.lists import Entry, read_entries
 from store.refusals import Refusal, refused_members
 from store.scripts.mailboxes import mailboxes

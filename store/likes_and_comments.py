@@ -10,7 +10,8 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.limits.writes import Limit, count_commands, read_exceeded, refused_ahead, surplus
-from store.records.jobs import CommentDeletion, CommentMentions, Created, Job, read_created, read_job
+from store.records.job_bodies import CommentDeletion, CommentMentions
+from store.records.jobs import Created, Job, read_created, read_job
 from store.records.lists import read_pairs
 from store.records.posts import Comment
 from store.refusals import Refusal, Surplus, refused

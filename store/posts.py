@@ -13,16 +13,8 @@ from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting
 from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_wanted
-from store.records.jobs import (
-    Created,
-    Job,
-    PostDeletion,
-    PostDelivery,
-    PostHiding,
-    PostUnhiding,
-    read_created,
-    read_job,
-)
+from store.records.job_bodies import PostDeletion, PostDelivery, PostHiding, PostUnhiding
+from store.records.jobs import Created, Job, read_created, read_job
 from store.records.lists import Source, read_pairs
 from store.records.posts import LOGGED, Post, PostContent, read_post, write_content
 from store.refusals import PartRefused, Refusal, refused

@@ -23,7 +23,8 @@ from store.client.database import Database
 from store.conversations import entries
 from store.groups import indexes, membership
 from store.mail import outbox
-from store.records.jobs import AccountDeletion, Job
+from store.records.job_bodies import AccountDeletion
+from store.records.jobs import Job
 
 EDGES_BATCH = 100  # Follows ended per step. Each costs a look through a home.
 POSTS_BATCH = 100  # Posts looked up at a time. Each is deleted by itself.

@@ -12,7 +12,8 @@ from store import big_authors, posts
 from store.client.database import Database
 from store.homes import fanout
 from store.homes.fanout import Delivery
-from store.records.jobs import AuthorDemotion, AuthorPromotion, Job
+from store.records.job_bodies import AuthorDemotion, AuthorPromotion
+from store.records.jobs import Job
 from store.records.lists import Entry
 
 

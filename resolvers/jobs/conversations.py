@@ -15,7 +15,8 @@ from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
 from store.client.database import Database
 from store.conversations import entries, messages
 from store.conversations.records import Conversation, Participant, State
-from store.records.jobs import ConversationChange, Departure, Job
+from store.records.job_bodies import ConversationChange, Departure
+from store.records.jobs import Job
 from store.records.lists import read_pairs
 
 _RUNS: WeakKeyDictionary[Database, Coalescing] = WeakKeyDictionary()

@@ -34,8 +34,9 @@ from store.client.metering import METER
 from store.client.repeating import repeatable
 from store.client.tracing import SpanKind, part
 from store.moderation import log as moderation_log
-from store.records import jobs as bodies
-from store.records.jobs import AccountDeletion, Body, Job, Naming, OneBody, UnreadBody, UploadProcessing
+from store.records import job_bodies
+from store.records.job_bodies import AccountDeletion, Body, Naming, UploadProcessing
+from store.records.jobs import Job, OneBody, UnreadBody
 
 FAILED = "failed"  # the outcome of a job whose steps raised an error, in metrics
 
@@ -118,35 +119,35 @@ def _run(body: type[OneBody], step: Step[OneBody]) -> tuple[type[Body], Step[Any
 STEPS = dict(
     (
         _run(Naming, _names),
-        _run(bodies.NameIndexing, name_index.move),
+        _run(job_bodies.NameIndexing, name_index.move),
         _run(AccountDeletion, _delete_account),
-        _run(bodies.PrivacyChange, privacy.apply),
-        _run(bodies.AuthorPromotion, big_authors.grow),
-        _run(bodies.AuthorDemotion, big_authors.shrink),
-        _run(bodies.PostDelivery, posts.post),
-        _run(bodies.PostDeletion, posts.delete),
-        _run(bodies.PostHiding, posts.hide),
-        _run(bodies.PostUnhiding, posts.hide),
-        _run(bodies.CommentMentions, notify_of_comment),
-        _run(bodies.CommentDeletion, end_of_comment),
-        _run(bodies.Following, relationships.follow),
-        _run(bodies.Approval, relationships.approve),
-        _run(bodies.Rejection, relationships.reject),
-        _run(bodies.Unfollowing, relationships.unfollow),
-        _run(bodies.FollowerRemoval, relationships.remove_followers),
-        _run(bodies.Blocking, relationships.block),
-        _run(bodies.Unblocking, relationships.unblock),
-        _run(bodies.Muting, relationships.mute),
-        _run(bodies.Unmuting, relationships.mute),
-        _run(bodies.GroupSettling, groups.settle),
-        _run(bodies.GroupDeletion, groups.delete),
-        _run(bodies.ConversationChange, conversations.deliver),
-        _run(bodies.Departure, conversations.leave),
-        _run(bodies.Resolution, moderation.resolve),
-        _run(bodies.ActLogging, moderation.log_act),
-        _run(bodies.IntendedAct, moderation.log_intended),
-        _run(bodies.PictureReservation, pictures.end_reservation),
-        _run(bodies.ObjectRemoval, pictures.remove_objects),
+        _run(job_bodies.PrivacyChange, privacy.apply),
+        _run(job_bodies.AuthorPromotion, big_authors.grow),
+        _run(job_bodies.AuthorDemotion, big_authors.shrink),
+        _run(job_bodies.PostDelivery, posts.post),
+        _run(job_bodies.PostDeletion, posts.delete),
+        _run(job_bodies.PostHiding, posts.hide),
+        _run(job_bodies.PostUnhiding, posts.hide),
+        _run(job_bodies.CommentMentions, notify_of_comment),
+        _run(job_bodies.CommentDeletion, end_of_comment),
+        _run(job_bodies.Following, relationships.follow),
+        _run(job_bodies.Approval, relationships.approve),
+        _run(job_bodies.Rejection, relationships.reject),
+        _run(job_bodies.Unfollowing, relationships.unfollow),
+        _run(job_bodies.FollowerRemoval, relationships.remove_followers),
+        _run(job_bodies.Blocking, relationships.block),
+        _run(job_bodies.Unblocking, relationships.unblock),
+        _run(job_bodies.Muting, relationships.mute),
+        _run(job_bodies.Unmuting, relationships.mute),
+        _run(job_bodies.GroupSettling, groups.settle),
+        _run(job_bodies.GroupDeletion, groups.delete),
+        _run(job_bodies.ConversationChange, conversations.deliver),
+        _run(job_bodies.Departure, conversations.leave),
+        _run(job_bodies.Resolution, moderation.resolve),
+        _run(job_bodies.ActLogging, moderation.log_act),
+        _run(job_bodies.IntendedAct, moderation.log_intended),
+        _run(job_bodies.PictureReservation, pictures.end_reservation),
+        _run(job_bodies.ObjectRemoval, pictures.remove_objects),
         _run(UploadProcessing, uploads.process),
     )
 )

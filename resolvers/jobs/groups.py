@@ -12,7 +12,8 @@ from store import posts
 from store.client.database import Database
 from store.events import log
 from store.groups import changes, membership, timeline
-from store.records.jobs import GroupDeletion, GroupSettling, Job
+from store.records.job_bodies import GroupDeletion, GroupSettling
+from store.records.jobs import Job
 
 POSTS_BATCH = 100  # posts of a deleted group deleted per step
 MEMBERS_BATCH = 500  # members whose indexes are settled per step

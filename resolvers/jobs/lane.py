@@ -13,7 +13,8 @@ from store.client.background import BACKGROUND
 from store.client.database import Database, Unavailable
 from store.client.tasks import stop
 from store.pictures import processing_time, uploads
-from store.records.jobs import Job, UploadProcessing
+from store.records.job_bodies import UploadProcessing
+from store.records.jobs import Job
 
 RENEWALS = 3  # of a lease, in the time that it takes to run out
 

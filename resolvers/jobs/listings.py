@@ -9,7 +9,7 @@ from typing import Any
 from resolvers.rules import ranking
 from store import accounts, posts, public_timelines, replies
 from store.client.database import Command, Database
-from store.records.jobs import PostBody
+from store.records.job_bodies import PostBody
 from store.records.lists import read_pairs
 from store.records.members import User
 from store.records.posts import read_hashtags, read_post

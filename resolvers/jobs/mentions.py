@@ -9,7 +9,8 @@ from store import accounts, likes_and_comments, notifications, posts
 from store.client.database import Database
 from store.groups import membership
 from store.notifications import MentionSource
-from store.records.jobs import CommentDeletion, CommentMentions, Job, PostDeletion, PostDelivery
+from store.records.job_bodies import CommentDeletion, CommentMentions, PostDeletion, PostDelivery
+from store.records.jobs import Job
 from store.records.posts import Comment
 
 

@@ -14,7 +14,8 @@ from store.conversations import messages
 from store.groups import changes
 from store.moderation import log, reports
 from store.moderation.records import Acting, ReportAction, Subject
-from store.records.jobs import ActLogging, IntendedAct, Job, Resolution
+from store.records.job_bodies import ActLogging, IntendedAct, Resolution
+from store.records.jobs import Job
 from store.records.lists import read_pairs
 from store.records.posts import Comment
 

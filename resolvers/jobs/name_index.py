@@ -10,7 +10,8 @@ from resolvers.rules import names
 from store import jobs, search
 from store.client.database import Database
 from store.ids import PARTITIONS
-from store.records.jobs import Job, NameIndexing
+from store.records.job_bodies import NameIndexing
+from store.records.jobs import Job
 
 BATCH = 500  # members indexed per round trip
 

@@ -8,7 +8,8 @@ from resolvers.jobs.step import Budget, StepOutcome
 from store.client.database import Database
 from store.moderation import reports
 from store.pictures import images
-from store.records.jobs import Job, ObjectRemoval, PictureReservation
+from store.records.job_bodies import ObjectRemoval, PictureReservation
+from store.records.jobs import Job
 
 UNATTACHED_BATCH = 100  # pictures of a deleted account looked at per step
 

@@ -29,7 +29,8 @@ from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
 from store.ids import LARGEST, instant
-from store.records.jobs import Job, PostBody, PostDeletion, PostDelivery, PostHiding
+from store.records.job_bodies import PostBody, PostDeletion, PostDelivery, PostHiding
+from store.records.jobs import Job
 from store.records.posts import Repost, read_hashtags
 
 CLEAR_CHUNK = 1_000  # Reposts, likes, comments and favourites of a post removed per step.

@@ -17,7 +17,8 @@ from store.events import log
 from store.events.log import EventContent
 from store.ids import CLOCK_SKEW, instant
 from store.keys.fields import UserField
-from store.records.jobs import Job, PrivacyChange
+from store.records.job_bodies import PrivacyChange
+from store.records.jobs import Job
 from store.records.lists import Published
 from store.records.posts import Post, Repost
 

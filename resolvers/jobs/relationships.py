@@ -10,18 +10,18 @@ from resolvers.jobs.step import Budget, StepOutcome, in_parts
 from store import blocks, follows
 from store.client.database import Database
 from store.events import log
-from store.records.jobs import (
+from store.records.job_bodies import (
     Approval,
     Blocking,
     Edges,
     FollowerRemoval,
     Following,
-    Job,
     Muting,
     Rejection,
     Unblocking,
     Unfollowing,
 )
+from store.records.jobs import Job
 
 FOLLOWS = 2  # reply of the followed side to a request by a member who follows by now
 

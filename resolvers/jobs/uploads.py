@@ -18,7 +18,8 @@ from store.client.metering import METER
 from store.media.objects import MediaMissing, PictureForm
 from store.pictures import processing_time, uploads
 from store.pictures.uploads import Processed, Upload
-from store.records.jobs import Job, UploadProcessing
+from store.records.job_bodies import UploadProcessing
+from store.records.jobs import Job
 from store.records.pictures import UploadPurpose, UploadState
 
 SQUARE = {UploadPurpose.AVATAR}

@@ -18,7 +18,8 @@ from store.ids import PARTITIONS, partition
 from store.keys.fields import MessageField
 from store.limits.writes import Limit, count_commands, refused_ahead, surplus
 from store.pictures.images import Reservation
-from store.records.jobs import ConversationChange, Created, Departure, Job, read_created, read_job
+from store.records.job_bodies import ConversationChange, Departure
+from store.records.jobs import Created, Job, read_created, read_job
 from store.refusals import PartRefused, Refusal, Surplus, refused
 
 DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind

@@ -12,7 +12,8 @@ from store.groups.membership import PEOPLE
 from store.groups.records import GroupKind
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records.jobs import Created, GroupDeletion, GroupSettling, Job, read_job
+from store.records.job_bodies import GroupDeletion, GroupSettling
+from store.records.jobs import Created, Job, read_job
 from store.refusals import Refusal, refused
 
 NotOwned = Literal[Refusal.GONE, Refusal.DENIED]  # there is no such group, or the actor is no owner of it

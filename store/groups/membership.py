@@ -10,7 +10,8 @@ from store.client.database import Command, Database, script
 from store.groups.records import GroupKind, GroupRole
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records.jobs import GroupDeletion, GroupSettling, Job, read_job
+from store.records.job_bodies import GroupDeletion, GroupSettling
+from store.records.jobs import Job, read_job
 from store.refusals import Refusal, refused, refused_members
 from store.scripts.mailboxes import mailboxes
 

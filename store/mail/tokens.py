@@ -12,7 +12,8 @@ from store import keys
 from store.client.database import Command, Database
 from store.ids import partition
 from store.mail.letters import Letter, MailLink, outbox_keys
-from store.records.jobs import Job, Naming, read_job
+from store.records.job_bodies import Naming
+from store.records.jobs import Job, read_job
 from store.refusals import Refusal, refused
 
 RESET_WAIT_SECONDS = 3600  # between two mails to one address

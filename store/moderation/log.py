@@ -11,7 +11,8 @@ from store.client.database import Command, Database, script
 from store.keys.fields import ModerationActField as Field
 from store.keys.moderation import PARTITION
 from store.moderation.records import Act, ModerationAct
-from store.records.jobs import IntendedAct, Job, read_job
+from store.records.job_bodies import IntendedAct
+from store.records.jobs import Job, read_job
 from store.records.lists import read_pairs
 
 

@@ -13,7 +13,8 @@ from store.ids import first_of, partition
 from store.keys.moderation import PARTITION
 from store.moderation.log import kept_seconds, log_arguments, log_keys
 from store.moderation.records import ACTS, Report, ReportAction, ReportReason, ReportState, Subject
-from store.records.jobs import Job, Resolution, read_job
+from store.records.job_bodies import Resolution
+from store.records.jobs import Job, read_job
 from store.records.lists import Entry, read_entries
 from store.refusals import Refusal, refused
 from store.scripts.mailboxes import mailboxes

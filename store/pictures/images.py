@@ -13,7 +13,8 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import EvidenceField, MessageField, StatusField, UserField
 from store.pictures.uploads import Upload
-from store.records.jobs import Job, PictureReservation, read_job
+from store.records.job_bodies import PictureReservation
+from store.records.jobs import Job, read_job
 from store.records.pictures import Image, read_images, write_images
 from store.refusals import PartRefused, Refusal, refused
 

@@ -17,7 +17,8 @@ from store.ids import PARTITIONS, first_of, instant, partition
 from store.keys.fields import ImageField
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
-from store.records.jobs import Job, UploadProcessing, read_job
+from store.records.job_bodies import UploadProcessing
+from store.records.jobs import Job, read_job
 from store.records.lists import read_pairs
 from store.records.pictures import Image, UploadPurpose, UploadState
 from store.refusals import Refusal, refused

@@ -12,7 +12,8 @@ from resolvers.process.services import Services
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
-from store.records.jobs import Job, Naming
+from store.records.job_bodies import Naming
+from store.records.jobs import Job
 from store.refusals import accepted
 from store.settings import Settings
 from tests.accounts.test_email import change

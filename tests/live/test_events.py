@@ -12,7 +12,8 @@ from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database
 from store.events import log as events
-from store.records.jobs import Job, PostDelivery
+from store.records.job_bodies import PostDelivery
+from store.records.jobs import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.stored import disconnect

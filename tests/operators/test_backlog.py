@@ -18,7 +18,8 @@ from store.client.database import Database
 from store.ids import partition
 from store.keys.fields import StatusField, UserField
 from store.posts import PostDraft
-from store.records.jobs import Job, PostDelivery
+from store.records.job_bodies import PostDelivery
+from store.records.jobs import Job
 from store.refusals import accepted
 from tests.support.damage.site import GHOST
 from tests.support.people import Member

@@ -12,7 +12,8 @@ from resolvers.jobs.worker import Worker
 from resolvers.process.services import Services
 from store import follows
 from store.client.database import Database
-from store.records.jobs import Following, Job
+from store.records.job_bodies import Following
+from store.records.jobs import Job
 from tests.support.people import Member
 from tests.support.scene import assert_agreed
 from tests.support.work import number, photograph, put_back, waiting, work_off

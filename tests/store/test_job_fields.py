@@ -14,7 +14,8 @@ from resolvers.jobs.dispatch import STEPS, JobUnread, perform
 from resolvers.jobs.step import Budget
 from store.client.database import Database
 from store.client.lua import FOLDER
-from store.records.jobs import KINDS, Body, PostDelivery, PostUnhiding, read_any_job, read_job
+from store.records.job_bodies import Body, PostDelivery, PostUnhiding
+from store.records.jobs import KINDS, read_any_job, read_job
 
 Committed = tuple[str, frozenset[str]]  # a kind of job, and the fields that one place commits with it
 

@@ -32,7 +32,8 @@ from store.hashtags import count_uses
 from store.ids import instant
 from store.pictures.images import WantedImage
 from store.posts import PostDraft
-from store.records.jobs import Following, read_job
+from store.records.job_bodies import Following
+from store.records.jobs import read_job
 from store.records.pictures import UploadPurpose
 from store.secret import Secret
 from store.settings import Settings

@@ -8,7 +8,7 @@ from typing import Literal
 from store import jobs, keys, posts, replies
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.records.jobs import AccountDeletion
+from store.records.job_bodies import AccountDeletion
 from store.records.posts import PostContent, write_content
 from store.refusals import Refusal, refused
 from store.replies import Reply

@@ -12,7 +12,8 @@ from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind, GroupRole
 from store.keys.fields import GroupField
 from store.posts import PostDraft
-from store.records.jobs import Job, PostDelivery
+from store.records.job_bodies import PostDelivery
+from store.records.jobs import Job
 from store.refusals import accepted
 from tests.support.scene import Scene
 
