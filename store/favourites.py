@@ -48,7 +48,7 @@ async def remove(db: Database, member: int, post: int) -> bool:
 
 
 async def _index(db: Database, member: int, post: int) -> bool:
-    (reply,) = await db.ask(index_command(member, post))
+    (reply,) = await db.ask(_index_command(member, post))
     return bool(reply)
 
 
@@ -57,7 +57,7 @@ def favourited_command(member: int, posts: Sequence[int]) -> Command:
     return ("ZMSCORE", keys.favourites(member), *posts)
 
 
-def index_command(member: int, post: int) -> Command:
+def _index_command(member: int, post: int) -> Command:
     """Return the command that adds a member to a post's index of favourites, unless the post is gone."""
     return script("index_favourite", status=keys.status(post), favouriters=keys.favouriters(post), member=member)
 

@@ -26,7 +26,7 @@ class Reply:
 
 def add_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that list a reply in both lists, unless it was removed before."""
-    return [script("list_repost", **_listing(db, reply)), thread_command(reply.root, reply.id)]
+    return [script("list_repost", **_listing(db, reply)), _thread_command(reply.root, reply.id)]
 
 
 async def answered_authors(db: Database, posts: Sequence[int]) -> list[int | None]:
@@ -35,7 +35,7 @@ async def answered_authors(db: Database, posts: Sequence[int]) -> list[int | Non
     return [int(author) if author else None for author in replies]
 
 
-def thread_command(root: int, reply: int) -> Command:
+def _thread_command(root: int, reply: int) -> Command:
     """Return the command that adds a reply to its thread, and the root with it while the root exists."""
     return script(
         "list_thread",
