@@ -1,8 +1,6 @@
 #!/usr/bin/env python
 """Perch's command line. Commands that need the schema import it: that takes longer than most others run."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

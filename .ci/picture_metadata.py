@@ -5,8 +5,6 @@ original but pixels and colour profile. Tags planted into a stored form show fir
 with 1 if a form has any, or if a plant is overlooked.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -6,8 +6,6 @@ them by a higher major number than the release, or before 1.0 by a higher minor 
 nothing to compare.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

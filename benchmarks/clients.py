@@ -1,7 +1,5 @@
 """What clients of several benchmarks do: they sign up, ask, and wait until something has happened."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -6,8 +6,6 @@ hundred objects at once, with the records cached. It prints the fields by µs of
 `--write` writes what it has measured into the file that a test compares with the prices.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

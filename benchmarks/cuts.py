@@ -11,8 +11,6 @@ last cursor. No subscriber may get a gap, so nobody posts while one is further b
 The exit status is 1 where anything was lost or delivered twice.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

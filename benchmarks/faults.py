@@ -10,8 +10,6 @@ The longest answer is given twice: of all requests, and of those that began more
 Posts that were answered are read again at the end: one that is missing then was lost.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -9,8 +9,6 @@ writes are tried.
 it if it is killed before it has tried again. The exit status is 1 if an answered post was lost.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -1,7 +1,5 @@
 """Puts what benchmarks print into pages of the documentation."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Clients for `relationships.py`: pairs of members who change what they are to each other, one change after another."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

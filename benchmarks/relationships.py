@@ -12,8 +12,6 @@ says. A change is late if that takes more than two seconds, and gone if it takes
 has to find nothing. The exit status is 1 if anything is gone or late.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -9,8 +9,6 @@ A subscriber that the server disconnects subscribes again with its last cursor. 
 order of the log. The exit status is 1 where a request or a reconnection failed, or where an event was lost or repeated.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Subscribers that resume from their last cursor, and the log that they are compared with."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

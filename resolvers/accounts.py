@@ -1,7 +1,5 @@
 """Accounts: sign-up, logins and names, profile, roles, suspension, deletion."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial

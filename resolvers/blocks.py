@@ -1,7 +1,5 @@
 """Blocking and muting: one or many members at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.jobs import dispatch

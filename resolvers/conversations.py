@@ -1,7 +1,5 @@
 """Conversations: the viewer's list, what they see of each, read marks, and leaving."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 

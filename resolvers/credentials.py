@@ -1,7 +1,5 @@
 """Steps that sign-up, log-in and changes of credentials share: open a session, check a password, limit attempts."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime

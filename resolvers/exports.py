@@ -1,7 +1,5 @@
 """Exports: the link to an export of the viewer's data, and sending what it leads to."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re

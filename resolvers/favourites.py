@@ -1,7 +1,5 @@
 """Favourites: posts that a member bookmarks. Nobody else sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context

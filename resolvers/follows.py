@@ -1,7 +1,5 @@
 """Follows and follow requests, for one or many members at once, and common followers of two members."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

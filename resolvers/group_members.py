@@ -1,7 +1,5 @@
 """Members of groups: joining, leaving, invitations, requests, removal and roles."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Groups: creating, changing and deleting them, what they show to whom, and lists of groups."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.jobs import dispatch

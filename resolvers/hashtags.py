@@ -1,7 +1,5 @@
 """Hashtags: one by its name, and the trending ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pictures: their links, and changes of what is said of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec.structs import replace

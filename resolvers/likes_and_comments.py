@@ -1,7 +1,5 @@
 """Likes and comments."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from resolvers.jobs import dispatch

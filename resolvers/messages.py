@@ -1,7 +1,5 @@
 """Messages: sending, which may begin a conversation, deletion, and the pages of a conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Unpack

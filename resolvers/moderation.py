@@ -1,7 +1,5 @@
 """Acts of moderators and administrators on members and groups, and the log of all acts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Notifications: the list, the unread count, marking as read, and the subscription."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """Pinned posts: one status or quote of their own that a member shows first on their profile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context

@@ -1,7 +1,5 @@
 """Statuses, quotes and plain reposts: publishing, hiding and deleting them, and the lists that belong to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice

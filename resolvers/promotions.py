@@ -1,7 +1,5 @@
 """Promotions: administrators create and end them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar

@@ -1,7 +1,5 @@
 """Replies to a post, the post that a status replies to, and whole conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context

@@ -1,7 +1,5 @@
 """Reports: filing them, the moderators' list, and their decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.jobs import dispatch

@@ -1,7 +1,5 @@
 """Search: members by a prefix of their login or name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context

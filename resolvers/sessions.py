@@ -1,7 +1,5 @@
 """Sessions: log-in, log-out, refresh, the list and end of sessions, and change of password."""
 
-from __future__ import annotations
-
 from msgspec.structs import asdict
 
 from resolvers import credentials

@@ -1,7 +1,5 @@
 """Home, profile, public, hashtag, group and mention timelines. They differ only in where the ids come from."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime

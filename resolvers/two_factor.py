@@ -1,7 +1,5 @@
 """The second factor: turning it on and off."""
 
-from __future__ import annotations
-
 from resolvers import credentials
 from resolvers.operation import attempts
 from resolvers.operation.context import Context

@@ -1,7 +1,5 @@
 """Uploads: announcing a picture, taking its bytes, and what the member learns of it."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta

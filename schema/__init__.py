@@ -1,7 +1,5 @@
 """The GraphQL schema that clients may query: declarations, no decisions."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from strawberry.schema.config import StrawberryConfig

@@ -1,7 +1,5 @@
 """Every query and subscription: a table of contents. The mutations are in `schema.mutations.mutation`."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Commands and types of arguments on the command line. A wrong value raises ArgumentTypeError, which says the rule."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Awaitable, Callable

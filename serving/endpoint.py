@@ -1,7 +1,5 @@
 """Serves the API on sockets that the process has opened or inherited."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable

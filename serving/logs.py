@@ -3,8 +3,6 @@
 A line has no local variables and no text of a document or a request, since any of them may hold a password.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -164,7 +162,7 @@ def _log_uncaught(kind: type[BaseException], error: BaseException, traceback: Tr
         log.critical("an exception ended the process", exc_info=(kind, error, traceback))
 
 
-def _log_unraisable(raised: sys.UnraisableHookArgs) -> None:
+def _log_unraisable(raised: "sys.UnraisableHookArgs") -> None:
     where = type(raised.object).__qualname__
     log.error("an exception could not be raised", where=where, exc_info=(raised.exc_type, raised.exc_value, None))
 

@@ -1,7 +1,5 @@
 """One operation as it is observed while it runs, and who is told when it begins and ends."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Protocol
 

@@ -16,8 +16,6 @@ successor serves on the same sockets before its predecessor stops, so somebody a
 successor fails, its predecessor and the children after it serve on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -94,7 +92,7 @@ async def _metrics(db: Database) -> AsyncIterator[Path | None]:
             yield Path(name)
 
 
-async def _keep(places: Sequence[_Place], sockets: Sequence[Sockets], ready: Callable[[list[int]], None]) -> None:
+async def _keep(places: "Sequence[_Place]", sockets: Sequence[Sockets], ready: Callable[[list[int]], None]) -> None:
     stopped, reloaded = running.stopping(), running.reloading()
 
     async def start_and_reload() -> None:
@@ -123,7 +121,7 @@ async def _keep(places: Sequence[_Place], sockets: Sequence[Sockets], ready: Cal
             raise outcome
 
 
-async def _replace(places: Sequence[_Place]) -> None:
+async def _replace(places: "Sequence[_Place]") -> None:
     """Replace all processes, one after another. When a successor does not serve, the others stay as they are."""
     try:
         for place in places:

@@ -1,7 +1,5 @@
 """Services, sockets, deferred work, and the signals that stop a command. Nothing here imports the schema."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

@@ -1,7 +1,5 @@
 """Finds what is wrong with a set-up: settings that fit no public site, and servers that cannot be used."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

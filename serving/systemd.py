@@ -3,8 +3,6 @@
 Sources: sd_listen_fds(3) and sd_notify(3). Without systemd, nothing here has an effect.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

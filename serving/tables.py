@@ -1,7 +1,5 @@
 """The reference tables of the documentation, generated from the code."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Operators' commands on a store: their names and options, and how each is run and its answer is printed."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -4,8 +4,6 @@ A name that was given up stays reserved for a while. The store then has its keye
 account can be read from it. Only a former login of a member who exists has its name in the key until it is free.
 """
 
-from __future__ import annotations
-
 import hmac
 import time
 from collections.abc import Mapping

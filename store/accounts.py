@@ -1,7 +1,5 @@
 """Members: profiles, credentials, and what happens to a whole account."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping, Sequence

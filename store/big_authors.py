@@ -1,7 +1,5 @@
 """Big authors: members with so many followers that readers pull their posts instead of having them pushed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from store import keys

@@ -1,7 +1,5 @@
 """Blocks and mutes. A block is a versioned edge, stored on both sides; a mute is stored with the muting member only."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 

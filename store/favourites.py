@@ -1,7 +1,5 @@
 """Favourites. The truth is stored with the member. An index at the post lets a delete find its favourites."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -3,8 +3,6 @@
 `there` is what the other sides have said, by member: see `store/other_side.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Literal
 

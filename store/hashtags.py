@@ -1,7 +1,5 @@
 """Hashtags: the uses of each in an hour, and the number of posts that carry it."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The script that commits stores the result. A claim only keeps the key from being used in two partitions.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from store import keys

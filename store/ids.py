@@ -1,7 +1,5 @@
 """Ids: 41 bits of milliseconds since 2024, 8 of partition, 4 of sequence. 53 bits are exact in a score and in Lua."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)

@@ -1,7 +1,5 @@
 """Ranking: stored scores of posts, and posts whose score is due to be computed again."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

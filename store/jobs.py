@@ -1,7 +1,5 @@
 """Durable jobs: the work that a commit leaves for other partitions, stored in a stream until it is done."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence

@@ -4,8 +4,6 @@
 count, and its copy on the other side are checked and mended without more code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -54,8 +52,8 @@ class List(Owned, frozen=True, eq=False):
     is_by_place: bool = False  # whether the id of what is listed is the score
     has_own_ids: bool = False  # whether each score is the id of its entry
     counter: str = ""  # field of the owner's record that has the number of entries
-    uncounted: List | None = None  # the owner's list of entries that do not count
-    copied_to: List | None = None  # list of each entry that has the owner, with the same score
+    uncounted: "List | None" = None  # the owner's list of entries that do not count
+    copied_to: "List | None" = None  # list of each entry that has the owner, with the same score
     may_name_too_much: bool = False  # whether it is an index: a copy with entries that are no more, and its own scores
     most: Callable[[Settings], int] | None = None  # entries
     named_by: str = ""

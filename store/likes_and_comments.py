@@ -1,7 +1,5 @@
 """Likes and comments. Both are stored with the post, so one script changes the set and the count."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Notifications and mentions: two bounded lists in the member's own partition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -65,7 +63,7 @@ class Notification(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, notification: int, text: str) -> Notification:
+    def read(cls, notification: int, text: str) -> "Notification":
         kind, *numbers = text.split(":")
         actor, about, comment = map(int, numbers)
         if kind == NotificationKind.GROUP_INVITE.value:
@@ -229,7 +227,7 @@ def trim(db: Database, member: int) -> tuple[Command, ...]:
     )
 
 
-def read_mentions(reply: Sequence[str]) -> list[Mentioned]:
+def read_mentions(reply: Sequence[str]) -> "list[Mentioned]":
     """Return the entries of a member's list of mentions from a reply WITHSCORES."""
     return [_read_mention(text, int(score)) for text, score in zip(reply[::2], reply[1::2], strict=True)]
 

@@ -7,8 +7,6 @@ What an acknowledged change has left there is then known, and the new change com
 A change that begins only after that read is concurrent. Either order of the two is right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from store import keys

@@ -1,7 +1,5 @@
 """Pinned posts: the field `pinned` of a member's record names one post of their own, in the same partition."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from store import keys

@@ -1,7 +1,5 @@
 """Statuses, quotes and plain reposts: committed in the author's partition, listed in the original's partition."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 All keys of promotions are in one hash slot, so each change is one script.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ class Promotion:
         return self.ends > _now()
 
     @classmethod
-    def read(cls, promotion: int, fields: Fields) -> Promotion | None:
+    def read(cls, promotion: int, fields: Fields) -> "Promotion | None":
         """Return a promotion from its hash, None when there is none; raises KeyError or ValueError for a broken one."""
         if not fields:
             return None

@@ -1,7 +1,5 @@
 """Timelines that everybody reads: the public one and one for each hashtag. Each has a ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from store import keys

@@ -5,8 +5,6 @@ change that it is about, after a space. A change is answered by a list, a number
 the refusals of its script, so that `mypy` finds a case that nobody handles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Generic, Literal, NamedTuple, TypeVar

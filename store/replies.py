@@ -1,7 +1,5 @@
 """Replies. Each is listed at the post it answers, and in the thread of the post that began the conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The whole index is in one hash slot, so all entries of a member change in one sc
 truth. A late or left-over entry is harmless, because readers compare it with the record.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from store import keys

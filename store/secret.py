@@ -1,7 +1,5 @@
 """Text that must never be shown or logged: passwords, their hashes, and tokens."""
 
-from __future__ import annotations
-
 import hmac
 
 HIDDEN = "**********"

@@ -1,7 +1,5 @@
 """Sessions: their records, log-in, the session check of each operation, refresh, and the end of sessions."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -60,7 +58,7 @@ class Session(Struct, frozen=True):
         return datetime.fromtimestamp(max(self.created, self.rotated) / 1000, UTC)
 
     @classmethod
-    def read(cls, session: str, text: str) -> Session:
+    def read(cls, session: str, text: str) -> "Session":
         fields = msgspec.json.decode(text)
         tokens = {name: Secret(fields[name]) for name in ("token", "previous") if name in fields}
         return cls(id=session, **{**fields, **tokens})

@@ -1,7 +1,5 @@
 """Snapshots of rankings, taken when a first page is read, so that later pages continue in the same order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256

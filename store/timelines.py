@@ -1,7 +1,5 @@
 """Slices of timelines, and the entries of profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

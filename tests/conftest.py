@@ -1,7 +1,5 @@
 """A real store, the real application, and the members alice, bob and carol."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import logging

@@ -1,7 +1,5 @@
 """The command line: `python -m benchmarks.capacity --help`."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import logging

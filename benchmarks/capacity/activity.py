@@ -1,7 +1,5 @@
 """What the members of a site do, and the machines that it runs on: the assumptions of a plan."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Any
 

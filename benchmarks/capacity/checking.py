@@ -1,7 +1,5 @@
 """Predicts the memory and processor time of sites of other sizes, and measures both."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

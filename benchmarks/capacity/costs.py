@@ -1,7 +1,5 @@
 """What each unit costs: bytes, and processor time of the server and of the store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec
@@ -14,14 +12,14 @@ class Cpu(Struct, frozen=True):
     server: float
     store: float
 
-    def __add__(self, other: Cpu) -> Cpu:
+    def __add__(self, other: "Cpu") -> "Cpu":
         return Cpu(self.server + other.server, self.store + other.store)
 
-    def __sub__(self, other: Cpu) -> Cpu:
+    def __sub__(self, other: "Cpu") -> "Cpu":
         """Return what this costs more, nothing where it costs less."""
         return Cpu(max(0.0, self.server - other.server), max(0.0, self.store - other.store))
 
-    def __mul__(self, times: float) -> Cpu:
+    def __mul__(self, times: float) -> "Cpu":
         return Cpu(self.server * times, self.store * times)
 
 

@@ -1,7 +1,5 @@
 """The limits that more nodes and more processes don't raise, and how much of each a site uses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Measures posts to many followers, and the same posts while some of the followers watch their home live."""
 
-from __future__ import annotations
-
 import contextlib
 import statistics
 import time

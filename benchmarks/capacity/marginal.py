@@ -1,7 +1,5 @@
 """Measures what lies on one node, and what it costs a reader to pull the posts of a big author."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Measures what each unit costs, on one small site."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Sequence

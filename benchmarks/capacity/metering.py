@@ -1,7 +1,5 @@
 """Measures the processor time of requests on Perch processes, the work that they leave for later included."""
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 from collections.abc import Sequence

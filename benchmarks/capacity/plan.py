@@ -1,7 +1,5 @@
 """Computes what a site of some members needs: memory, processor time, nodes and processes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

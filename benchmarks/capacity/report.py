@@ -1,7 +1,5 @@
 """The tables of the output, in Markdown."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

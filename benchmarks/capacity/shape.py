@@ -4,8 +4,6 @@ Followers fall with rank by Zipf's law, as in `benchmarks.versus.graph`. Ranks a
 percent, so that a hundred million members take as long as a thousand.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

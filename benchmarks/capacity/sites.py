@@ -1,7 +1,5 @@
 """Sites of a size, loaded in phases, so that each phase shows what its kind of data takes."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter

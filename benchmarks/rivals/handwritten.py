@@ -1,7 +1,5 @@
 """The service by hand: aiohttp, redis-py and orjson, no GraphQL."""
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
 from typing import Any

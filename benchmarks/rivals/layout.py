@@ -1,7 +1,5 @@
 """Reads and writes Perch's keys, for the rivals written in Python."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -3,8 +3,6 @@
 No longer plain, but shown there too: parser and validator caches. Its JSON is written by orjson.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -35,11 +33,11 @@ class Context:
         self.posts: DataLoader[int, Post | None] = DataLoader(load_fn=self._load_posts)
         self.users: DataLoader[int, User | None] = DataLoader(load_fn=self._load_users)
 
-    async def _load_posts(self, numbers: list[int]) -> Sequence[Post | None]:
+    async def _load_posts(self, numbers: list[int]) -> "Sequence[Post | None]":
         posts = await hashes(self.db, [keys.status(number) for number in numbers])
         return [read_post(number, fields) for number, fields in zip(numbers, posts, strict=True)]
 
-    async def _load_users(self, numbers: list[int]) -> Sequence[User | None]:
+    async def _load_users(self, numbers: list[int]) -> "Sequence[User | None]":
         users = await hashes(self.db, [keys.user(number) for number in numbers])
         return [read_user(number, fields) for number, fields in zip(numbers, users, strict=True)]
 
@@ -62,7 +60,7 @@ class User:
         return strawberry.ID(f"user_{self.number:014x}")
 
     @strawberry.field
-    async def timeline(self, info: Info, first: int) -> Timeline:
+    async def timeline(self, info: Info, first: int) -> "Timeline":
         scanned = await info.context.db.zrevrange(keys.profile(self.number), 0, first, withscores=True)
         return await read_page(info.context, "profile", first, read_entries(scanned))
 

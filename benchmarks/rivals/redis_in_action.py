@@ -13,8 +13,6 @@ home. Perch has neither fault, and its figures include the cost of that.
 Members, followers, posts and profiles are Perch's. Homes are sorted sets of their own, as in the book.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

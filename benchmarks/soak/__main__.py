@@ -12,8 +12,6 @@ At the end, all that was answered has to be in the store, each subscriber has to
 the log, and `verify` has to find nothing. The exit status is 1 otherwise.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Members who read, like, follow and post, and what they were answered."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time
@@ -46,7 +44,7 @@ class MemberLoad:
     failed_in_peace: Counter[str] = field(default_factory=Counter)  # those of them long after any restart
     skipped: int = 0
     posted: set[str] = field(default_factory=set)
-    _taken: defaultdict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))  # ms
+    _taken: "defaultdict[str, array[float]]" = field(default_factory=lambda: defaultdict(lambda: array("d")))  # ms
     _liked: set[tuple[int, int]] = field(default_factory=set)  # post and member
     _follows: dict[tuple[int, int], bool] = field(default_factory=dict)  # who, whom
     _busy: set[tuple[int, int]] = field(default_factory=set)  # those that are being changed

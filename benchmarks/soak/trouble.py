@@ -1,7 +1,5 @@
 """Ends the store and Perch's processes, and watches the memory of all."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

@@ -1,7 +1,5 @@
 """The command line: `python -m benchmarks.versus --help`."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import logging

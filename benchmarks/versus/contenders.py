@@ -1,7 +1,5 @@
 """The contenders as processes: started, pinned to a processor, paused while others are measured."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import http.client

@@ -1,7 +1,5 @@
 """A site whose readers fit no cache: many members, who read by Zipf's law."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import random

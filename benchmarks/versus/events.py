@@ -1,7 +1,5 @@
 """Events that reach many subscribers: posts while all of them are connected, with what each delivery costs."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

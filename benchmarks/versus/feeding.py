@@ -1,7 +1,5 @@
 """Reposts, quotes and likes, for home pages as a site's readers have them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

@@ -1,7 +1,5 @@
 """A network with the degrees of real ones: few are followed by very many, most follow some dozens."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """One measurement: requests sent to one contender by a process of its own, and what they cost."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

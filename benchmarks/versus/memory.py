@@ -1,7 +1,5 @@
 """The memory of servers over very many requests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

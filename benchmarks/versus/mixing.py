@@ -1,7 +1,5 @@
 """The mixed load: home pages, profile pages and posts, as a site has them."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """The parts of the benchmark. Each runs the contenders through one kind of work and prints its tables."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pins processes to processors: the server has one to itself, store and load generator share another."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform

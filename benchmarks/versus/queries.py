@@ -1,7 +1,5 @@
 """The requests to contenders: the same documents for all that speak GraphQL, paths for the others."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

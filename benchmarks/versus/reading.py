@@ -1,7 +1,5 @@
 """Requests over HTTP, the contenders taking turns: as many as they answer, then half as many."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

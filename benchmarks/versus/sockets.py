@@ -4,8 +4,6 @@ Sockets are read when epoll reports data. Of a message, nothing is parsed but th
 needs Linux, for epoll.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -28,7 +26,7 @@ LOOK_SECONDS = 0.1  # between two looks at whether all have been received
 class RawSubscriber:
     """One websocket that speaks graphql-transport-ws, and counts the posts that its subscription delivers."""
 
-    def __init__(self, port: int, token: str, document: str, delays: array[float]) -> None:
+    def __init__(self, port: int, token: str, document: str, delays: "array[float]") -> None:
         self.received = self.gaps = 0
         self._delays = delays
         self._buffer = b""

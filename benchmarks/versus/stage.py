@@ -1,7 +1,5 @@
 """The stage of all contenders: one store with one network in it, and signed-in readers."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -1,7 +1,5 @@
 """Posts to many followers: Perch beside the algorithm that is best known, on the same followers' homes."""
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import time

@@ -1,7 +1,5 @@
 """Sections about the account itself: profile, sessions, logins given up."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 

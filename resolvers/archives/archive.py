@@ -1,7 +1,5 @@
 """The archive of an export: a ZIP of JSON files and of pages to read them, made and sent piece by piece."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

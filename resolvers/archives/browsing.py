@@ -1,7 +1,5 @@
 """The HTML of an export: pages that a browser shows from a folder, without scripts and without the network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 

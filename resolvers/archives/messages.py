@@ -1,7 +1,5 @@
 """Sections of conversations, their messages, and notifications."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from resolvers.archives import naming

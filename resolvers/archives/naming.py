@@ -1,7 +1,5 @@
 """How an export names members, posts, groups and times: with the ids of the API, and what the member sees of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """The section of pictures, and their files."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from resolvers.archives.naming import Written, made

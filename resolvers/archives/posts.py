@@ -1,7 +1,5 @@
 """Sections of what the member wrote or chose: posts, comments, likes, favourites."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any

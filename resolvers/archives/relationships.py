@@ -1,7 +1,5 @@
 """Sections of the member's relationships: lists of members, groups."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 

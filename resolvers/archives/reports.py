@@ -1,7 +1,5 @@
 """The section of reports that the member made."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 
 from resolvers.archives.naming import Written, made

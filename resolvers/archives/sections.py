@@ -1,7 +1,5 @@
 """The sections of an export: a table of contents. A new kind of data is one line here, and a function that reads it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Reading for an export: everything as the member sees it who is exported, without what only a role would show."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -35,7 +33,7 @@ class Export:
     request_id: str = ""
     is_suspended: bool = False
 
-    def view(self) -> ExportContext:
+    def view(self) -> "ExportContext":
         """Return a new view, which has read nothing. Its first round trip checks the session again."""
         return ExportContext(self)
 

@@ -1,7 +1,5 @@
 """Builds homes by pulling from profiles: for returning members, for imports, and for checking stored homes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
@@ -64,7 +62,7 @@ async def rebuild(db: Database, member: int) -> int:
     return await stored.length(db, member)
 
 
-async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) -> int:
+async def add_to_many(db: Database, pulling: "Pulling", members: Sequence[int]) -> int:
     """Add to many homes what their owners' new follows add, in few round trips; returns the number of entries.
 
     The homes are not dropped first, because the cached profiles may be older than what has been delivered.

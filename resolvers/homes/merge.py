@@ -1,7 +1,5 @@
 """Merges a new follow into the follower's home, and removes what an ended follow had added."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

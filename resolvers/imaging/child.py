@@ -1,7 +1,5 @@
 """The child process that decodes one file: it limits itself first, and prints one line of JSON."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

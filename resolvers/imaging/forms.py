@@ -3,8 +3,6 @@
 Nothing of the file is kept but its pixels and its colour profile: the pixels are pasted into a new image.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from typing import IO

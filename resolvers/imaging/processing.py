@@ -1,7 +1,5 @@
 """Runs the child process that makes the forms of a picture, and kills it when it takes too long."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys

@@ -4,8 +4,6 @@ A decoder goes over all pixels for each scan of a progressive JPEG.
 Pillow reads each segment, chunk and block in Python, and unpacks each colour profile.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import re

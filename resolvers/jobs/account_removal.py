@@ -1,7 +1,5 @@
 """The job of a deleted account: removes everything that the member has left."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
 

@@ -4,8 +4,6 @@ No post is lost or repeated at the switch, because both happen for a while. Read
 that is not pushed. They stop after the newest of those posts has been pushed.
 """
 
-from __future__ import annotations
-
 from resolvers.homes import merge
 from resolvers.jobs.step import Budget, StepOutcome, to_followers
 from store import big_authors, posts

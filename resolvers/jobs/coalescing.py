@@ -1,7 +1,5 @@
 """Coalescing of work that always brings something up to its newest state, so that one run serves many callers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field

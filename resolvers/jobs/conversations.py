@@ -4,8 +4,6 @@ A step reads the state again, and an entry takes only a newer version. So it doe
 applied, nor how often.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
 from weakref import WeakKeyDictionary
 

@@ -4,8 +4,6 @@ Every step is idempotent. The request runs a job as far as its budget reaches. A
 checkpoint, and finishes jobs that a crash left.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any

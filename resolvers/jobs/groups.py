@@ -1,7 +1,5 @@
 """The jobs of groups: what follows a change of a group's members, and the removal of a deleted group."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 
 from resolvers.jobs.posts import delete as delete_post

@@ -1,7 +1,5 @@
 """A lane for slow jobs beside the others of a worker. Each member has a queue, and the queues are served in turn."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections import deque

@@ -1,7 +1,5 @@
 """Where a post is listed: public timelines, its original or the post that it answers, and its conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Notifications of mentions: added when a post or comment is delivered, withdrawn when it is deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from resolvers.jobs.step import Budget, StepOutcome

@@ -1,7 +1,5 @@
 """The jobs of moderation: carrying out a decision and notifying its reporters, and logging acts in another slot."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 
 from resolvers.jobs import conversations, groups, pictures, posts, privacy

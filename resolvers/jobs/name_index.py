@@ -1,7 +1,5 @@
 """Keeps the index of names equal to the members' own records."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.jobs.step import Budget, StepOutcome

@@ -1,7 +1,5 @@
 """The jobs of pictures: what was reserved for a message, and the stored objects of pictures that are gone."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 
 from resolvers.jobs.step import Budget, StepOutcome

@@ -1,7 +1,5 @@
 """The jobs of a post: delivery, deletion and hiding, with one line per audience."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any

@@ -4,8 +4,6 @@ The site's stream reports that in the same way as it reports hiding: posts are d
 they are shown again.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Sequence
 
 from resolvers.jobs import relationships

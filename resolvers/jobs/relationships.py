@@ -1,7 +1,5 @@
 """The jobs of follows, requests, blocks and mutes: the other member's side, homes, and events."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from resolvers.homes import merge

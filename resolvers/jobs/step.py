@@ -1,7 +1,5 @@
 """A step of a job: its outcome, its budget, and work in parts, such as on all followers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass

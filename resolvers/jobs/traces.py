@@ -1,7 +1,5 @@
 """The trace of the operation that has committed a job, continued by the worker that finishes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 

@@ -1,7 +1,5 @@
 """The job of an upload whose bytes have arrived: it makes the stored forms, and ends with READY or FAILED."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

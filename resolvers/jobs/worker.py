@@ -1,7 +1,5 @@
 """The worker: finishes the jobs that requests and crashes have left."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

@@ -1,7 +1,5 @@
 """Site events with their records: each new event is looked up once, for all subscribers."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import cast

@@ -1,7 +1,5 @@
 """Event cursors as clients hold them, and the event that reports a gap in a stream."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime

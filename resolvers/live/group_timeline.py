@@ -5,8 +5,6 @@ applies all events ends with what the viewer would read then. Nothing is queued.
 a time, and gets a gap if that was trimmed.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime

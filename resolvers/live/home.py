@@ -12,8 +12,6 @@ A client that applies these events ends with the stored home, however late each 
    may be on the screen, so its deletion is still sent, whenever its event arrives.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

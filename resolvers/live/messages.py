@@ -1,7 +1,5 @@
 """The live events of a member's conversations: messages, deletions, and read marks of all their devices."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing

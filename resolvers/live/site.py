@@ -1,7 +1,5 @@
 """The live stream of the whole site: events are filtered by indexes, looked up once, and checked for each viewer."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial

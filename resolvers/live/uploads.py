@@ -1,7 +1,5 @@
 """An upload's state, live."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 

@@ -1,7 +1,5 @@
 """Wake-ups: a subscription that reads what has changed at each message of a Pub/Sub channel."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Batching of an operation's reads into few round trips; the first one also runs the session check."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Data loaders of what the viewer sees of conversations, and of groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Data loaders: each id is read once per operation, and several data loaders share one round trip."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial

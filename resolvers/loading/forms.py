@@ -1,7 +1,5 @@
 """Data loaders of the usual forms: records by id, the viewer's flags, single values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 

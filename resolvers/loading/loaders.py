@@ -1,7 +1,5 @@
 """Data loaders of one operation: records by id, and the viewer's relationships and flags."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from itertools import chain
@@ -46,10 +44,10 @@ AnyLoader = TypeVar("AnyLoader", bound=DataLoader[Any])
 class _marked(Generic[AnyLoader]):  # noqa: N801  used as a decorator
     """Declares a data loader, which is made when it is first used, and is then an attribute listed in `marked`."""
 
-    def __init__(self, make: Callable[[DataLoaders], AnyLoader]) -> None:
+    def __init__(self, make: "Callable[[DataLoaders], AnyLoader]") -> None:
         self._make = make
 
-    def __get__(self, loaders: DataLoaders, _: type[DataLoaders]) -> AnyLoader:
+    def __get__(self, loaders: "DataLoaders", _: "type[DataLoaders]") -> AnyLoader:
         made = vars(loaders)[self._make.__name__] = self._make(loaders)
         loaders.marked.append(made)
         return made

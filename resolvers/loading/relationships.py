@@ -1,7 +1,5 @@
 """Data loaders of the viewer's relationships and home sources, which the cache can hold as whole sets."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The viewer's stored home, read together with the other facts that its pages depend on."""
 
-from __future__ import annotations
-
 import asyncio
 
 from msgspec import Struct

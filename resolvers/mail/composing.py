@@ -1,7 +1,5 @@
 """Composes mails from their templates: plain text, with headers that no input can add to."""
 
-from __future__ import annotations
-
 from datetime import UTC
 from email.headerregistry import Address
 from email.message import EmailMessage

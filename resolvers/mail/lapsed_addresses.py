@@ -3,8 +3,6 @@
 Otherwise anybody could keep a stranger's address by signing up with it.
 """
 
-from __future__ import annotations
-
 import time
 
 from resolvers.jobs import dispatch

@@ -1,7 +1,5 @@
 """Links in mails: made with a new token, and checked when the token comes back."""
 
-from __future__ import annotations
-
 from resolvers.operation.context import Context
 from resolvers.process.errors import Refused, UserErrorCode, refuse
 from resolvers.process.tokens import Tokens, digest, mail_nonce, mail_token_member

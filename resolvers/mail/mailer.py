@@ -4,8 +4,6 @@ A mail is removed from the outbox directly after the server accepted it. A proce
 that is lost before the server's last reply, makes the mail be sent again, with the same Message-ID (RFC 1047).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """Password resets by a link in a mail. Neither an answer nor its time reveals whether an address has an account."""
 
-from __future__ import annotations
-
 import random
 
 from resolvers import credentials

@@ -4,8 +4,6 @@ A mail above the limit waits for the next hour or day. A reset is apart: its add
 can hold up somebody's reset by other mails.
 """
 
-from __future__ import annotations
-
 from resolvers.process.tokens import digest
 from store.client.database import Database
 from store.limits import attempts, windows

@@ -1,7 +1,5 @@
 """Hands mails over: to an SMTP server, or to files where none is configured."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Verified addresses: the link that shows that an address is the member's, and the change to a new address."""
 
-from __future__ import annotations
-
 from resolvers import credentials
 from resolvers.jobs import dispatch
 from resolvers.mail import lapsed_addresses, links

@@ -4,8 +4,6 @@ Attempts from known devices have a count of their own, apart from those of stran
 https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 

@@ -1,7 +1,5 @@
 """The context of one operation: its viewer, session check, batcher and data loaders."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time
@@ -124,13 +122,13 @@ class Context:
         """
         return self._session_check.is_suspended
 
-    def nobody(self) -> Context:
+    def nobody(self) -> "Context":
         """Return a context for an anonymous viewer, who has no relationships."""
         return Context(
             self.services, None, address=self.address, user_agent="", request_id=self.request_id, counted=False
         )
 
-    def fresh(self, *, counted: bool = True) -> Context:
+    def fresh(self, *, counted: bool = True) -> "Context":
         """Return a context for the same viewer and document that has read nothing yet."""
         context = Context(
             self.services,

@@ -1,7 +1,5 @@
 """Input checks that several resolvers share (texts, logins, idempotency keys, locations), and batches."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """Payloads of mutations: the result, or user errors. `schema.types.payloads` describes them to clients."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """The promotions that run now, read in an operation's own round trips."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.loading.batcher import Batcher

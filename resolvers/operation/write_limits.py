@@ -1,7 +1,5 @@
 """Limits against floods, in one operation: read before the write, counted with it, and explained to the client."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -6,8 +6,6 @@ emptied when the server reports a change. So an answer is as fresh as the cached
 the same condition: only after the round trip that brings all invalidations.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from sys import getsizeof

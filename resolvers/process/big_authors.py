@@ -1,7 +1,5 @@
 """Big authors: members whose posts their followers' homes pull."""
 
-from __future__ import annotations
-
 from store import big_authors
 from store.client.database import Database
 

@@ -1,7 +1,5 @@
 """The kinds of data that a process caches for its operations, until the server invalidates them."""
 
-from __future__ import annotations
-
 from store.client.caching.cache import Cache
 
 READERS_KEPT = 5_000  # members whose sessions and homes are cached

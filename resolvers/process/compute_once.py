@@ -1,7 +1,5 @@
 """Values that are computed once for all callers that ask at about the same time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable

@@ -1,7 +1,5 @@
 """Errors that the client sees: user errors of mutations, and request errors with their codes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

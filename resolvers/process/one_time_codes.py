@@ -1,7 +1,5 @@
 """Codes of the second factor: those of authenticator apps (TOTP, RFC 6238), and recovery codes."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 import re

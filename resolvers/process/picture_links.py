@@ -1,7 +1,5 @@
 """Links to pictures, signed by this site."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping

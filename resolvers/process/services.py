@@ -1,7 +1,5 @@
 """The objects that a process has once: settings, database, tokens, event log."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Hashable
 

@@ -1,7 +1,5 @@
 """Session check of an operation's first round trip: the session is valid, and the rate limit is kept."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Hashable, Sequence
 from typing import Any

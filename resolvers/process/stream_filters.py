@@ -1,7 +1,5 @@
 """Subscribers to the whole site's stream. Each event reaches those whose filter it passes, at no cost to the others."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

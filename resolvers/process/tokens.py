@@ -1,7 +1,5 @@
 """Passwords, access tokens and refresh tokens."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

@@ -1,7 +1,5 @@
 """The members to whom somebody writes: found or refused, and whether they allow it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

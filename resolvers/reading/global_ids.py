@@ -1,7 +1,5 @@
 """Global ids: opaque to clients, unique across all types."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

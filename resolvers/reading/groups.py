@@ -1,7 +1,5 @@
 """Groups as the viewer sees them: everybody sees that a group exists, and the rules decide who sees what is in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from resolvers.loading.dataloader import Lookup

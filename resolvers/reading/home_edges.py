@@ -1,7 +1,5 @@
 """Edges of a home timeline: entries that the viewer may see, with the reposts that are their sources."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Entries of a home: the stored home merged with posts of big authors, and below the floor, profiles."""
 
-from __future__ import annotations
-
 import contextlib
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence

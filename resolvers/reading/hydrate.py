@@ -1,7 +1,5 @@
 """Hydration: ids become the records that the viewer may see. Records are read in batches, then the rules decide."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The members that a text mentions."""
 
-from __future__ import annotations
-
 from resolvers.operation.context import Context
 from resolvers.reading import hydrate
 from resolvers.rules import text as rules

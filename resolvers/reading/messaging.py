@@ -1,7 +1,5 @@
 """Hydration of conversations and messages: ids become the records that the viewer may see."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from resolvers.operation.context import Context

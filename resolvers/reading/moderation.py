@@ -4,8 +4,6 @@ A reporter sees their own report while it is open. Moderators see every report a
 the rules would hide from them: it may be private, hidden, or by a member who blocks them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Members that a mutation names: found or refused one by one, and returned as the viewer sees them afterwards."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any

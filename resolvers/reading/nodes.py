@@ -1,7 +1,5 @@
 """Objects by their global ids, of every type."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Notifications as the viewer sees them, with the members who are behind those of likes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Keyset pagination: cursors are ids of scanned entries, so that a page never repeats or skips an entry."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime

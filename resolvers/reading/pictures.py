@@ -1,7 +1,5 @@
 """Pictures: what a mutation attaches, why it may not, and pictures and uploads by their ids as the viewer sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Promotions in timeline pages: chosen and read in parallel with the page, then placed among its entries."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

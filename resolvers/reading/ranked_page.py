@@ -1,7 +1,5 @@
 """Timelines in order of importance: the candidates of each timeline, and their ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 
 from resolvers.operation.context import Context

@@ -1,7 +1,5 @@
 """Ranked lists: the first page ranks and stores a snapshot, and the next pages read from it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re

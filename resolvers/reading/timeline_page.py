@@ -1,7 +1,5 @@
 """A page of a timeline in four steps: ids → records → rules → page. Most timelines differ in their ids only."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol, TypeVar

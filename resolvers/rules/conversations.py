@@ -6,8 +6,6 @@ participant's messages. A suspended member sees their conversations and what the
 a member mutes a participant, that participant's messages count as read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from store.conversations.records import Conversation, Message

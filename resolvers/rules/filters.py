@@ -1,7 +1,5 @@
 """Filters of the site's stream: members, phrases and boxes. An event passes if any of these matches."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Links to pictures: what they say, how they are signed, and for how long."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from enum import Enum

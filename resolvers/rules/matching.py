@@ -1,7 +1,5 @@
 """Matching of events to subscribers by indexes of their filters: filters that don't match cost almost nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """Places and sources of posts in a home, as pure functions of facts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -98,7 +96,7 @@ class Home:
         is_listed = post in self.places
         return self.added.get(post) or Added(post if is_listed else None, is_listed, (), ())
 
-    def with_earlier(self, earlier: Mapping[int, Sequence[Source]]) -> Home:
+    def with_earlier(self, earlier: Mapping[int, Sequence[Source]]) -> "Home":
         """Return the home with the reposts up to the floor of some posts that are not above it."""
         added, places = dict(self.added), dict(self.places)
         for post, sources in earlier.items():
@@ -106,14 +104,14 @@ class Home:
             _list(places, post, added[post].place(self.floor, self.lift))
         return replace(self, places=places, added=added)
 
-    def above(self, floor: int) -> Home:
+    def above(self, floor: int) -> "Home":
         """Return the home with a higher floor."""
         floor = max(self.floor, floor)
         places = {post: place for post, place in self.places.items() if place > floor}
         added = {post: _above(known, floor) for post, known in self.added.items()}
         return Home(places, {post: known for post, known in added.items() if known.reposts}, floor, self.lift)
 
-    def newest(self, size: int) -> Home:
+    def newest(self, size: int) -> "Home":
         """Return the home with at most `size` posts."""
         kept = sorted(self.places.values(), reverse=True)
         return self if len(kept) <= size else self.above(kept[size])

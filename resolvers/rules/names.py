@@ -1,7 +1,5 @@
 """Prefix search of members by login or name: one definition for indexing and for searching."""
 
-from __future__ import annotations
-
 from unicodedata import normalize
 
 INDEXED = 32  # characters of a folded name that the index holds; the rest of a prefix is compared with the record

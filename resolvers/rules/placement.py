@@ -1,7 +1,5 @@
 """Placement of promotions on a page: every tenth entry, within the number of entries that the client asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 

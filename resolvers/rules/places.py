@@ -1,7 +1,5 @@
 """Rules for coordinates, and boxes between them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

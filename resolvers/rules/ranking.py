@@ -1,7 +1,5 @@
 """Importance of a post, as a pure function of its counts and its creation time, never of the present time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from datetime import datetime

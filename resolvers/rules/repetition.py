@@ -1,7 +1,5 @@
 """When two texts are the same to those who get them unasked."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Samples of all posts: the post's id alone decides, so a sample is the same for everyone."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 ID_BYTES = 8  # bytes for an id

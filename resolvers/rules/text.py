@@ -4,8 +4,6 @@ Mentions and hashtags follow the rules of twitter-text 3 (https://github.com/twi
 Beside these, a topic between two signs is a hashtag, as on Weibo: `#话题#`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Trending hashtags: recent use compared with usual use."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -19,8 +19,6 @@ theirs: their follows and memberships show them nothing. Muting hides nothing: i
 the viewer's timelines, notifications and streams.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct

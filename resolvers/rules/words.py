@@ -11,8 +11,6 @@ In scripts written without spaces, each character with its marks is a word, and 
 A space or a sign ends a run. A zero-width space, which only allows a line break, is ignored.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from unicodedata import normalize

@@ -1,7 +1,5 @@
 """The backlog: unfinished jobs by kind, and dead jobs that an operator may retry or discard."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 Every command returns its answer: lines for people, data for programs, and the exit status.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Writes a member's export to a file, for an operator."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

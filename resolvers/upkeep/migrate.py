@@ -5,8 +5,6 @@ it writes. Beside older processes, partitions are migrated but not finished. The
 It goes on where an interrupted one was.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from resolvers.upkeep.commands import CommandAnswer, Show

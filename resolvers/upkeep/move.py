@@ -4,8 +4,6 @@ Every key is copied once, while changes are collected. Then keys that have chang
 Then the server refuses writes, and the last changed keys are copied. At the end, both have the same keys.
 """
 
-from __future__ import annotations
-
 import time
 import zlib
 from collections.abc import AsyncIterator, Collection

@@ -1,7 +1,5 @@
 """Progress bars of long commands, and what each phase costs."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import AsyncIterator
@@ -12,7 +10,7 @@ from tqdm import tqdm
 from store.client.database import Database
 
 
-def bar(name: str, total: int, *, hidden: bool = False) -> tqdm[NoReturn]:
+def bar(name: str, total: int, *, hidden: bool = False) -> "tqdm[NoReturn]":
     """Return a progress bar with a name and a total."""
     return tqdm(total=total, desc=name, unit="", mininterval=0.5, disable=hidden)
 
@@ -25,7 +23,7 @@ class Phases:
         self._rows: list[tuple[str, int, float, int]] = []
 
     @contextlib.asynccontextmanager
-    async def phase(self, name: str, total: int) -> AsyncIterator[tqdm[NoReturn]]:
+    async def phase(self, name: str, total: int) -> "AsyncIterator[tqdm[NoReturn]]":
         """Run one phase under a progress bar, and measure it."""
         before, began = await self._db.used_memory(), time.monotonic()
         with bar(name, total) as shown:

@@ -1,7 +1,5 @@
 """The site's stream for a terminal: a line for each event, as a viewer without a token sees it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """Trims timelines to their settings, after a limit was lowered or an age reached, and drops idle homes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from resolvers.homes import build

@@ -1,7 +1,5 @@
 """Checks the store's invariants and repairs findings. It is safe while Perch serves requests."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -94,7 +92,7 @@ class VerifyReport:
     homes: int
     unfinished_jobs: int
     dead_jobs: int
-    objects: objects.Totals = field(default_factory=objects.Totals)
+    objects: "objects.Totals" = field(default_factory=objects.Totals)
 
     @property
     def clean(self) -> bool:

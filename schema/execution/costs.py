@@ -4,8 +4,6 @@ The cost is computed once per document, as a sum whose factors may depend on var
 with its variables. A fragment is priced once, however often it is spread, so both steps take linear time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -83,7 +81,7 @@ class Cost:
     """A fixed number of fields, and parts that are multiplied by a factor of the variables."""
 
     fixed: int
-    parts: tuple[tuple[Factor, Cost | Dearest], ...] = ()
+    parts: "tuple[tuple[Factor, Cost | Dearest], ...]" = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def total(self, variables: Variables) -> int:

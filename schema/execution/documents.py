@@ -1,7 +1,5 @@
 """A cache of query documents: each text is parsed, validated and measured once."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Encodes and decodes JSON, and writes it as server-sent events."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Turns errors into what the client may see: each has a code, and none reveals an internal fault."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any

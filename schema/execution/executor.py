@@ -1,7 +1,5 @@
 """Execution of one operation, and of one event of a subscription."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, cast
 
@@ -47,7 +45,7 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             context = getattr(payload, "context", None) or context.fresh(counted=False)  # the member has asked but once
         return self.of_event(payload, context)
 
-    def of_event(self, payload: Any, context: Any) -> PerEventExecutor:
+    def of_event(self, payload: Any, context: Any) -> "PerEventExecutor":
         """Return the executor of one event in a context."""
         executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
         executor.context_value = context

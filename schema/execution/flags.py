@@ -6,8 +6,6 @@
   field depends on the viewer only through visibility, and takes no argument, so that variables make no difference.
 """
 
-from __future__ import annotations
-
 from graphql import GraphQLField
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 

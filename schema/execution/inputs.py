@@ -1,7 +1,5 @@
 """What inputs need beyond Strawberry: secrets that nothing can log, and arguments that may be left out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain

@@ -10,8 +10,6 @@ There are six limits, since each lets queries through that another one refuses:
 - introspection. It has a budget of its own, because it nests deeper than other queries and reads no database.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Limits the total cost per event of all open subscriptions of one member."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The schema under limits: checks each operation before it runs, and presents its errors."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The GraphQL parameters of a request, the same for all transports."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

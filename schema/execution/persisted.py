@@ -1,7 +1,5 @@
 """Documents that clients name instead of sending them: automatic persisted queries and trusted documents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import sha256
 

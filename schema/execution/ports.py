@@ -1,7 +1,5 @@
 """Protocols that this layer requires of the resolvers. With them it can be run and tested without a database."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Hashable
 from contextlib import AbstractAsyncContextManager

@@ -1,7 +1,5 @@
 """A cache of coerced variables and computed costs, for operations that are sent again with the same variables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from itertools import count

@@ -1,7 +1,5 @@
 """Execution results that are encoded as JSON when they are made."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any, Self, cast
 

@@ -6,8 +6,6 @@ right for a viewer if none of these members is private or blocks the viewer, and
 other viewers get a rendering of their own. A rendering that names a group with bans is not shared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any

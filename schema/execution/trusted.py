@@ -1,7 +1,5 @@
 """Reads the manifest of trusted documents, as relay-compiler and graphql-codegen write it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from json import JSONDecodeError
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Upper estimates of the memory that documents take. Tests compare them with the memory that is allocated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from sys import getsizeof
 

@@ -1,7 +1,5 @@
 """The mutations of accounts, sessions and the second factor, which `schema.mutations.mutation` takes up."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import accounts, exports, sessions, two_factor

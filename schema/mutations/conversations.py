@@ -1,7 +1,5 @@
 """The mutations of conversations and messages."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import conversations, messages

@@ -1,7 +1,5 @@
 """Declares a mutation: its input, its payload, and the resolver that acts."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from functools import partial

@@ -1,7 +1,5 @@
 """The mutations of groups, which `schema.mutations.mutation` takes up."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import group_members, groups

@@ -1,7 +1,5 @@
 """The mutations of e-mail addresses and forgotten passwords, which `schema.mutations.mutation` takes up."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers.mail import password_resets, verification

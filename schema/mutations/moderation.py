@@ -1,7 +1,5 @@
 """The mutations of reports and of moderators, which `schema.mutations.mutation` takes up."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import moderation, reports

@@ -1,7 +1,5 @@
 """Every mutation: a table of contents."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import (

@@ -1,7 +1,5 @@
 """Inputs of the mutations of accounts, sessions and relationships."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers.credentials import EMAIL_MOST, PASSWORD_LEAST, PASSWORD_MOST

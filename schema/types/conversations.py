@@ -1,7 +1,5 @@
 """Conversations and their messages."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import conversations, messages

@@ -1,7 +1,5 @@
 """Descriptions shared by many elements of the schema, and the limits that they state."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from enum import EnumMeta
 from typing import Any

@@ -5,8 +5,6 @@ answer that is used again unless it is declared as `cached` or `shared`. `schema
 right.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing

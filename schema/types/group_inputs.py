@@ -1,7 +1,5 @@
 """Inputs of the mutations of groups."""
 
-from __future__ import annotations
-
 import strawberry
 
 from schema.types.descriptions import IDEMPOTENCY_KEY, limit

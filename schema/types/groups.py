@@ -1,7 +1,5 @@
 """Groups, their members, and lists of both."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import group_members, groups, timelines

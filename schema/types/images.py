@@ -1,7 +1,5 @@
 """Pictures, and inputs that name them."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import images

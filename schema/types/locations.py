@@ -1,7 +1,5 @@
 """Places on earth."""
 
-from __future__ import annotations
-
 import strawberry
 
 from schema.types.fields import field

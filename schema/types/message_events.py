@@ -1,7 +1,5 @@
 """The events that a subscription to messages delivers."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import strawberry

@@ -1,7 +1,5 @@
 """Reports of members, and the log of what moderators and administrators have done."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import strawberry

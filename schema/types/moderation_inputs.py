@@ -1,7 +1,5 @@
 """The inputs of reports and of moderators' acts."""
 
-from __future__ import annotations
-
 import strawberry
 
 from schema.types.descriptions import enum

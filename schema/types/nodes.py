@@ -1,7 +1,5 @@
 """Definitions that all types share: nodes, timestamps and user errors."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Notifications of a member."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import strawberry

@@ -1,7 +1,5 @@
 """Pages of lists: their arguments, and the types of a connection and its edges."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

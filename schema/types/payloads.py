@@ -3,8 +3,6 @@
 Each is a class of `resolvers.operation.payloads`, which says what its fields are. Here they are described.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import reduce
 from operator import or_

@@ -1,7 +1,5 @@
 """Inputs of the mutations of posts and comments."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers.reading.mentions import MENTIONS_MOST

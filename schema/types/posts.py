@@ -1,7 +1,5 @@
 """Statuses, reposts and comments."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Sequence
 from typing import Any
 

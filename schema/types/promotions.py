@@ -1,7 +1,5 @@
 """Promotions: posts that sponsors pay to show."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from datetime import datetime
 from typing import Annotated, Any

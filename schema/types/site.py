@@ -1,7 +1,5 @@
 """Events of the whole site, as subscribers get them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import strawberry

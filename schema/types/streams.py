@@ -1,7 +1,5 @@
 """Events that subscriptions deliver, apart from those of the whole site."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 

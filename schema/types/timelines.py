@@ -1,7 +1,5 @@
 """Timelines: posts in order, each with the members who reposted it."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from datetime import datetime
 from typing import Annotated, Any

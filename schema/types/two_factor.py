@@ -1,7 +1,5 @@
 """Inputs of the second factor."""
 
-from __future__ import annotations
-
 import strawberry
 
 from schema.types.account_inputs import CONFIRMATION

@@ -1,7 +1,5 @@
 """Uploads: files on their way to be pictures."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

@@ -1,7 +1,5 @@
 """Members, and lists of them."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers import follows, pins, timelines

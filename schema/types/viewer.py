@@ -1,7 +1,5 @@
 """The signed-in member, with the fields that only they may see."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

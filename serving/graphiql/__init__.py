@@ -3,8 +3,6 @@
 The page is static. The member's token leaves the browser tab only with the member's own requests.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Client addresses: reads `X-Forwarded-For`, as far as trusted proxies wrote it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network

@@ -8,8 +8,6 @@ Each kind of waiting has a queue, ordered by the time at which connections began
 expiring take constant time per connection, and one timer per process serves all of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from contextlib import suppress
@@ -34,7 +32,7 @@ class AdmittedConnection(Protocol):
     """One connection, as admission sees it."""
 
     share: str | None  # The address by which the connection is counted, if any.
-    queue: Queue | None  # The queue in which it waits, None while a request is answered.
+    queue: "Queue | None"  # The queue in which it waits, None while a request is answered.
     since: float  # The time at which it began to wait, by the loop's clock.
 
     def cut(self) -> None:

@@ -1,7 +1,5 @@
 """The web application: GraphQL at /graphql, the web client, exports, uploads, pictures, and health checks."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 

@@ -1,7 +1,5 @@
 """aiohttp's HTTP connection, with limits on waiting for the client, and with refusals in the form of the API."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Coroutine

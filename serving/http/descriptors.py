@@ -1,7 +1,5 @@
 """Computes how many connections a process can hold, from its limit of open files."""
 
-from __future__ import annotations
-
 import resource
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Serves exports: one GET of a link streams the archive, as fast as the client takes it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from typing import cast

@@ -4,8 +4,6 @@ aiohttp hands each connection's data to a parser, and answers the requests that 
 place, and leaves out the requests that it refuses. So a refusal runs no middleware and makes no request object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Protocol

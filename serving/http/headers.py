@@ -1,7 +1,5 @@
 """The headers of every response: request id, security headers and CORS."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, MutableMapping

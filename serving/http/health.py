@@ -1,7 +1,5 @@
 """Health checks for monitors and load balancers: the process lives, reads can be answered, writes are accepted."""
 
-from __future__ import annotations
-
 import asyncio
 
 from aiohttp import web

@@ -1,7 +1,5 @@
 """Serves pictures: a GET of a signed link sends the file of a folder, or redirects to a bucket."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import cast

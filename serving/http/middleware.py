@@ -1,7 +1,5 @@
 """Middleware of every request: a request id, one log record, and a response even when the handler fails."""
 
-from __future__ import annotations
-
 import logging
 import time
 

@@ -1,7 +1,5 @@
 """Content negotiation: chooses the media type of a response from the Accept header (RFC 9110 §12.5.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Parses GraphQL requests over HTTP strictly, and refuses malformed ones with the reason."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from json import JSONDecodeError

@@ -1,7 +1,5 @@
 """Responses in the form of GraphQL over HTTP, including event streams that have only one result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from aiohttp import hdrs, web

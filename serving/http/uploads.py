@@ -1,7 +1,5 @@
 """Takes the bytes of uploads: a PUT to the link of an upload streams them to a temporary file while it counts them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

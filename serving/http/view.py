@@ -1,7 +1,5 @@
 """The view of /graphql: GraphQL over HTTP, event streams and websockets."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from aiohttp import hdrs, web

@@ -1,7 +1,5 @@
 """Every metric: its name, its meaning, its labels and where its value comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Measures a process while it runs: one that serves, or a worker."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The page of metrics: an HTTP server of its own, which also asks the store how it is."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Measures the operations of a process, and brings its other counts to where the page of metrics finds them."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

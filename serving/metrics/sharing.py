@@ -4,8 +4,6 @@ The files are mapped into memory, so what a process has written outlives it, how
 and not to a process: a later process with the number goes on with the counts. Gauges end with the process.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -11,8 +11,6 @@ It never falls below the requests that arrive and are answered within the target
 just that long. Fewer would cost more each, because round trips to the store are shared.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

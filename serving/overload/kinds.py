@@ -1,7 +1,5 @@
 """The kinds of requests, in the order in which they are refused. Reads and writes of members share what is left."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from graphql import OperationDefinitionNode, OperationType

@@ -1,7 +1,5 @@
 """Refuses requests while the process has too much to do, the least important ones first."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

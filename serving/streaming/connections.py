@@ -1,7 +1,5 @@
 """Long-lived connections, both websockets and event streams: their owners, their limits and how they end."""
 
-from __future__ import annotations
-
 import asyncio
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -39,7 +37,9 @@ class Connection(ABC):
     It belongs to the session of the token that opened it. It ends with that session, not when the token expires.
     """
 
-    def __init__(self, services: Services, connections: Connections, peer: Peer, claims: Claims | None = None) -> None:
+    def __init__(
+        self, services: Services, connections: "Connections", peer: Peer, claims: Claims | None = None
+    ) -> None:
         self._services = services
         self._connections = connections
         self._peer = peer

@@ -1,7 +1,5 @@
 """Runs operations that return several results, for any transport."""
 
-from __future__ import annotations
-
 from contextlib import aclosing, suppress
 from typing import Protocol, cast
 

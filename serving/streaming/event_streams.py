@@ -5,8 +5,6 @@ UNAUTHENTICATED and no data precedes it. When the subscription fails, a `next` w
 process stops, `complete` is sent alone, and the client subscribes again from its last cursor.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Counts the frames that a client sends over a websocket, and stops reading from one that sends too many."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

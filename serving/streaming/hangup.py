@@ -1,7 +1,5 @@
 """Notices when the client of a long-lived connection is gone or reads again. aiohttp reports neither to a handler."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import sys

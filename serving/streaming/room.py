@@ -4,8 +4,6 @@ So no rendered event waits in the process. A slow client gets the data of the mo
 the moment when the event happened.
 """
 
-from __future__ import annotations
-
 import asyncio
 import select
 import socket

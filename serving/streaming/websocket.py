@@ -4,8 +4,6 @@ The npm client `graphql-ws` reconnects after 1001, 1013, 4403 and 4408, and neve
 is chosen so that this client does the right thing.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress

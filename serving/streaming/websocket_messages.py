@@ -1,7 +1,5 @@
 """Reads the graphql-transport-ws messages that a client sends, and checks their form."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from json import JSONDecodeError
 from types import MappingProxyType

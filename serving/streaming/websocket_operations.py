@@ -1,7 +1,5 @@
 """One operation on a websocket. It runs in a task of its own, and its messages carry its id."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +18,9 @@ from serving.streaming.websocket import TAIL, Channel
 class SocketOperation:
     """An operation with its GraphQL parameters. It sends its results, and then exactly one message that ends it."""
 
-    def __init__(self, message: Mapping[str, Any], channel: Channel, forget: Callable[[SocketOperation], None]) -> None:
+    def __init__(
+        self, message: Mapping[str, Any], channel: Channel, forget: "Callable[[SocketOperation], None]"
+    ) -> None:
         """Prepare the operation of a `subscribe` message. `forget` makes its id available again, before it ends."""
         self.id: str = message["id"]
         payload = message["payload"]

@@ -3,8 +3,6 @@
 The protocol is that of https://github.com/enisdenjo/graphql-ws, PROTOCOL.md.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Sends spans to a collector, in batches and beside all else. What a collector does not take in time is dropped."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """Spans as messages of OTLP, OpenTelemetry's protocol. No other module imports OpenTelemetry."""
 
-from __future__ import annotations
-
 import os
 import struct
 from collections.abc import Mapping, Sequence

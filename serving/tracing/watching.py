@@ -1,7 +1,5 @@
 """Watches operations that are traced, and logs slow ones."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import partial

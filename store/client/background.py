@@ -1,7 +1,5 @@
 """Work in the background gives way to requests while the process has too much to do."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

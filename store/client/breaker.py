@@ -1,7 +1,5 @@
 """A circuit breaker: once a server has left a command unanswered, others fail at once until it has answered a probe."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

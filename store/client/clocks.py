@@ -1,7 +1,5 @@
 """Compares clocks: that of each server of the store with this machine's, and the newest id with this machine's."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -9,8 +9,6 @@ Each write is a system call and wakes the server, however much it carries.
 No caller holds a connection. A cancelled caller leaves at once, and its replies are read and dropped in their turn.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence

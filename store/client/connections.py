@@ -1,7 +1,5 @@
 """A few connections to one server, which all callers share."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Counts of requests and attempts in this process, for as long as the server refuses to count them."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 KEPT = 10_000  # keys; those counted longest ago are evicted first

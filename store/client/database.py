@@ -1,7 +1,5 @@
 """The database: sends commands to Redis and returns the replies."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How the servers of the store are: whether they answer, accept writes, have memory left, and agree on the time."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

@@ -18,8 +18,6 @@ The server creates every function of a script again on each run. Creating all sh
 as long as most scripts run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -73,7 +71,7 @@ class ScriptParameters:
     rest: str | None = None  # takes a list of any length
 
     @classmethod
-    def read(cls, table: str, text: str) -> ScriptParameters:
+    def read(cls, table: str, text: str) -> "ScriptParameters":
         """Return the parameters that one line of a header names. Raises ValueError."""
         kinds: dict[str | None, list[str]] = {None: [], "?": [], "...": []}
         latest = 0

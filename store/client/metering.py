@@ -3,8 +3,6 @@
 Nothing here knows how metrics are shown. The numbers only rise, and nobody resets them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from contextvars import ContextVar
 from dataclasses import dataclass, field

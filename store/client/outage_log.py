@@ -1,7 +1,5 @@
 """The log of outages: a line when one begins, a line a minute while it lasts, and one line when the store is back."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """States in which a server refuses commands or cannot be reached, as errors."""
 
-from __future__ import annotations
-
 from store.client.breaker import TIMED_OUT, Silent
 
 

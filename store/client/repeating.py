@@ -4,8 +4,6 @@ The server may have executed them already. So this is for jobs, whose steps may 
 gets Unavailable, and a job that began so is handed over to a worker.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ When too few replicas have acknowledged in time, further changes are refused bef
 for the replicas, and ends that.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Settings that a Redis server must have. The embedded store is started with them. On any other, Perch checks them."""
 
-from __future__ import annotations
-
 import structlog
 from redis.exceptions import RedisError
 

@@ -1,7 +1,5 @@
 """Spans of round trips to the store, and of the scripts in them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence

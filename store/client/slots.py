@@ -1,7 +1,5 @@
 """Which slot of a cluster a key lies in, and which key decides where a command goes."""
 
-from __future__ import annotations
-
 import binascii
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Cancels tasks and makes sure that they end."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

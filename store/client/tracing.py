@@ -3,8 +3,6 @@
 A span is made only while somebody watches the running operation or job. For all other work, SPAN holds None.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import time
@@ -13,12 +11,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
 
 _HEADER = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _SAMPLED = 1  # the flag in the last part of a `traceparent`
-
-Take: TypeAlias = "Callable[[Span], None]"
 
 
 class SpanKind(Enum):
@@ -45,7 +40,7 @@ class Span:
 
     kind: SpanKind
     name: str
-    take: Take  # gets the span when it has ended
+    take: "Take"  # gets the span when it has ended
     trace: int = 0  # 0 belongs to no trace
     parent: int = 0  # 0 is the first span of its trace
     id: int = field(default_factory=lambda: random.getrandbits(64))
@@ -54,7 +49,7 @@ class Span:
     error: str = ""  # its class or code
     facts: dict[str, str | int] = field(default_factory=dict)
 
-    def child(self, kind: SpanKind, name: str) -> Span:
+    def child(self, kind: SpanKind, name: str) -> "Span":
         """Return a new span that begins now and belongs to this one."""
         return Span(kind, name, self.take, self.trace, self.id)
 
@@ -74,6 +69,9 @@ class Span:
     def traceparent(self) -> str:
         """The header by which another process continues the trace; "" where there is no trace."""
         return f"00-{self.trace:032x}-{self.id:016x}-{_SAMPLED:02x}" if self.trace else ""
+
+
+Take = Callable[[Span], None]
 
 
 SPAN: ContextVar[Span | None] = ContextVar("span", default=None)  # of what is running, if somebody watches it

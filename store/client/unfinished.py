@@ -1,7 +1,5 @@
 """Jobs that this process left unfinished when it lost the connection. They're handed over to workers soon after."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

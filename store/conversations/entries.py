@@ -1,7 +1,5 @@
 """A participant's entries: which conversations they see, in which order, and up to where they have read each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store import keys

@@ -4,8 +4,6 @@ It exists while somebody is subscribed, and for `MESSAGE_EVENTS_SECONDS` longer.
 nothing but their entries.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from store import keys

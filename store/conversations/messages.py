@@ -3,8 +3,6 @@
 `entries` has what lies in a participant's own partition, `log` what their live subscribers get.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Script argument with which a script builds the keys of a conversation and its messages."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from store import keys

@@ -1,7 +1,5 @@
 """Stored conversations and messages, and the state and summary of a conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -59,7 +57,7 @@ class Conversation(Struct, frozen=True, dict=True):
         return next((one.since for one in self.participants if one.member == member), 0)
 
     @classmethod
-    def read(cls, conversation: int, fields: Fields) -> Conversation | None:
+    def read(cls, conversation: int, fields: Fields) -> "Conversation | None":
         if not fields:
             return None
         return cls(conversation, read_participants(fields[ConversationField.PARTICIPANTS]))
@@ -79,7 +77,7 @@ class Message(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, message: int, fields: Fields) -> Message | None:
+    def read(cls, message: int, fields: Fields) -> "Message | None":
         if not fields:
             return None
         conversation, sender = fields[MessageField.CONVERSATION], fields[MessageField.SENDER]
@@ -95,7 +93,7 @@ class Summary(Struct, frozen=True):
     last: Message | None
 
     @classmethod
-    def read(cls, conversation: int, reply: Sequence[str]) -> Summary:
+    def read(cls, conversation: int, reply: Sequence[str]) -> "Summary":
         unread, last_read, last, sender, text, packed = reply
         images = read_images(packed, int(last))
         message = Message(int(last), conversation, int(sender), text, images) if sender else None

@@ -1,7 +1,5 @@
 """A member's credentials, and the role that they have on the site."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum
 
@@ -40,7 +38,7 @@ class Credentials(Struct, frozen=True):
         return len(self.recovery_codes)
 
     @classmethod
-    def read(cls, fields: Mapping[str, str]) -> Credentials | None:
+    def read(cls, fields: Mapping[str, str]) -> "Credentials | None":
         if not fields:
             return None
         return cls(

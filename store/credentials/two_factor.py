@@ -4,8 +4,6 @@ The store has a salt, from which only a process that knows `SECRET_KEY` derives 
 digests. All of it lies in the member's credentials.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

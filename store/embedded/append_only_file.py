@@ -13,8 +13,6 @@ The supervisor runs this module as a script, with the standard library alone:
 The script prints its outcome as a JSON object. It exits with CUT, REFUSED, or WHOLE if nothing is damaged.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -18,8 +18,6 @@ server again.
 The data directory must be on a local disk: a network file system may not let child processes inherit locks.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

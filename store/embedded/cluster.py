@@ -5,8 +5,6 @@ on TCP on 127.0.0.1, where every user of the machine can reach them. So they ask
 `nodes/passwords`, which only the owner can read. The cluster bus has no password: it trusts the machine's users.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

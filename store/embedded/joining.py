@@ -4,8 +4,6 @@ Every step looks first and does only what is missing. So joining can be repeated
 killed process began, and nodes that have new ports meet again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections import Counter

@@ -1,7 +1,5 @@
 """Starts the supervisor of an embedded store, and with it the server."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """How far a server has loaded its data."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket

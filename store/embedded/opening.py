@@ -1,7 +1,5 @@
 """Opens the database that the settings name, and reads the secret that signs tokens."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

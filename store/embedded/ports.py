@@ -1,7 +1,5 @@
 """Chooses TCP ports for the nodes of a cluster on this machine."""
 
-from __future__ import annotations
-
 import os
 import socket
 

@@ -18,8 +18,6 @@ Each check's outcome goes to standard output, and so does
 a change between too little disk space and enough.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -4,8 +4,6 @@ The log only names posts and members. Filters also decide on the text and the pl
 new event, and read from the post for an event of the log. So nothing of a deleted post stays in the log.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, fields, replace

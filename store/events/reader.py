@@ -4,8 +4,6 @@ An announcement carries its event, and the cursor of the event before it. So an 
 handed out at once. The log is read only when an event is missing: at the start, or after a lost message or connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Iterable

@@ -1,7 +1,5 @@
 """Links to exports: each session has at most one, which ends with the session, and one export is sent at a time."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Literal

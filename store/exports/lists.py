@@ -1,7 +1,5 @@
 """Lists of a member that an export reads, oldest entry first, a page at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store import keys

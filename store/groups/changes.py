@@ -1,7 +1,5 @@
 """Creating, changing and deleting groups, and their directory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

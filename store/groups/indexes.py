@@ -3,8 +3,6 @@
 The job of each change keeps them right (`membership.settle`). The deletion of an account reads them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store import keys

@@ -1,7 +1,5 @@
 """Members of groups: joining, leaving, inviting, roles. Each change commits a job that settles the members' indexes."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Reading groups: commands, and the keys of lists that are read a page at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store import keys

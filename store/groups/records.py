@@ -1,7 +1,5 @@
 """The records of groups: kinds, roles and the group itself."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from enum import Enum
 
@@ -32,7 +30,7 @@ class GroupRole(Enum):
         """Whether the role may do what the group's moderators may."""
         return self is not GroupRole.MEMBER
 
-    def outranks(self, other: GroupRole) -> bool:
+    def outranks(self, other: "GroupRole") -> bool:
         """Return whether the role is higher than another one."""
         roles = list(GroupRole)
         return roles.index(self) > roles.index(other)
@@ -52,7 +50,7 @@ class Group(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, group: int, fields: Fields) -> Group | None:
+    def read(cls, group: int, fields: Fields) -> "Group | None":
         if not fields:
             return None
         name, description, kind = (fields[f] for f in (GroupField.NAME, GroupField.DESCRIPTION, GroupField.KIND))

@@ -1,7 +1,5 @@
 """A group's timeline: its posts, and the log of its newest changes, from which live readers resume."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import Struct

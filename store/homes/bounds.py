@@ -1,7 +1,5 @@
 """What bounds a home, and when a repost lifts a post in it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from store.client.database import Database

@@ -4,8 +4,6 @@ On one server, one script reads the followers and writes to their homes. On a cl
 nodes. So the followers are read first, and each node gets one script for those that it has.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Stored homes: merging at follows, building and reading."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Sequence

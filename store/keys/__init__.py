@@ -4,8 +4,6 @@ The docstring of each function documents its key: its type, its content and its 
 the partition of the id in the key. So one script can change everything that a member owns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from store.keys.groups import *  # noqa: F403  one name space

@@ -3,8 +3,6 @@
 A comment says what a field holds, unless its name does. A flag is present or absent; its value says nothing.
 """
 
-from __future__ import annotations
-
 
 class UserField:
     """Fields of `user:`."""

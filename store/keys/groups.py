@@ -1,7 +1,5 @@
 """Keys of groups, which lie in the partition of the member who created them, and of the groups that a member is in."""
 
-from __future__ import annotations
-
 from store.ids import partition
 
 

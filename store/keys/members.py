@@ -1,7 +1,5 @@
 """Keys of members, and keys of a partition's jobs."""
 
-from __future__ import annotations
-
 from store.ids import partition
 
 

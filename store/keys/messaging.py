@@ -1,7 +1,5 @@
 """Keys of conversations and messages, and of what a participant's own partition has about them."""
 
-from __future__ import annotations
-
 from store.ids import partition
 
 

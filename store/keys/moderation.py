@@ -3,8 +3,6 @@
 Their names begin with a word that no key of a member has.
 """
 
-from __future__ import annotations
-
 PARTITION = 0  # has all reports, cases and acts of the site; a member's keys may lie in it, too
 
 

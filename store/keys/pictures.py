@@ -1,7 +1,5 @@
 """Keys of pictures, in the partition of the member who uploaded them."""
 
-from __future__ import annotations
-
 from store.ids import partition
 
 

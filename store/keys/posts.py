@@ -1,7 +1,5 @@
 """Keys of posts and comments."""
 
-from __future__ import annotations
-
 from store.ids import partition
 
 

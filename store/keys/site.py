@@ -1,7 +1,5 @@
 """Keys of the whole site: the public timeline, hashtags, promotions, rankings, the event log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -1,7 +1,5 @@
 """Generates the documentation's table of keys from the docstrings of `store.keys`."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import dataclass
@@ -51,7 +49,7 @@ def _functions(module: ModuleType) -> list[FunctionType]:
 def _describe(function: FunctionType, kind: str, meaning: str) -> Described:
     examples: dict[str, int | str] = {}
     for number, (name, parameter) in enumerate(inspect.signature(function).parameters.items(), 1):
-        if parameter.annotation == "int":
+        if parameter.annotation is int:
             examples[name] = _EXAMPLE_PARTITION if name == "p" else _example(number)
         else:
             examples[name] = f"\N{LEFT-POINTING ANGLE BRACKET}{name}\N{RIGHT-POINTING ANGLE BRACKET}"

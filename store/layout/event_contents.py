@@ -1,7 +1,5 @@
 """Events as layout 3 had them: with the texts and places of posts, which then stayed after the posts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from store import keys

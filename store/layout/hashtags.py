@@ -1,7 +1,5 @@
 """Hashtags of posts as layout 2 had them: with spaces between, not each after a `#`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store import keys

@@ -1,7 +1,5 @@
 """Notifications of likes as layout 4 had them: one for each like, not one for all likes of a post on a day."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store import keys

@@ -1,7 +1,5 @@
 """Processes that use the store, each with the newest layout that it knows: a migration has to know of older ones."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets

@@ -1,7 +1,5 @@
 """The version of the store's layout. A migration raises it, partition by partition, while Perch serves."""
 
-from __future__ import annotations
-
 import time
 
 import structlog

@@ -1,7 +1,5 @@
 """Rate limits: counts of requests and of attempts to log in or sign up, and turns to try an identifier again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Windows of the clock, in which limits count: minutes, quarters of an hour, hours and days (UTC)."""
 
-from __future__ import annotations
-
 import time
 
 MINUTE_SECONDS = 60

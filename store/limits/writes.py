@@ -4,8 +4,6 @@ Writes are counted in their author's partition, in hours and days of the clock. 
 counts with the same step. A write to another partition is counted by `count_commands`, in the same round trip.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from enum import Enum

@@ -1,7 +1,5 @@
 """The record of a mail that waits to be sent, and the arguments with which scripts add one."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 import msgspec
@@ -33,7 +31,7 @@ class Letter(Struct, frozen=True, kw_only=True):
     attempts: int = 0  # How often the server put the mail off.
 
     @classmethod
-    def read(cls, text: str) -> Letter:
+    def read(cls, text: str) -> "Letter":
         """Return a stored letter; raises msgspec.ValidationError."""
         return msgspec.json.decode(text, type=cls)
 

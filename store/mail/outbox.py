@@ -1,7 +1,5 @@
 """The outbox: mails that scripts have committed, leased to a sender until they are sent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import msgspec

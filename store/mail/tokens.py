@@ -1,7 +1,5 @@
 """Tokens that were sent by mail: they verify an address or reset a password, once, and are stored as digests."""
 
-from __future__ import annotations
-
 import time
 from typing import Literal
 

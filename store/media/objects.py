@@ -1,7 +1,5 @@
 """The object store: bytes of pictures under names, in a folder or a bucket. Redis is the truth about them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil
@@ -70,7 +68,7 @@ class Media:
         self._puts = asyncio.Semaphore(PUT_AT_ONCE)
 
     @cached_property
-    def _store(self) -> ObjectStore:
+    def _store(self) -> "ObjectStore":
         # Imported here: commands and processes that see no picture do without its 20 MB.
         from obstore.store import LocalStore, S3Store
 

@@ -1,7 +1,5 @@
 """Sends a file to a bucket by a presigned link, a piece at a time, so that it is never in memory as a whole."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The moderation log: acts of moderators and administrators, to which nothing but `append` ever writes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The records of moderation: reports with their cases, and acts of moderators."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import datetime
@@ -85,7 +83,7 @@ class Subject(Struct, frozen=True):
         return f"{self.kind}:{self.id}"
 
     @classmethod
-    def read(cls, text: str) -> Subject:
+    def read(cls, text: str) -> "Subject":
         kind, _, number = text.partition(":")
         return cls(kind, int(number))
 
@@ -109,7 +107,7 @@ class Report(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, report: int, reply: Sequence[str]) -> Report | None:
+    def read(cls, report: int, reply: Sequence[str]) -> "Report | None":
         """Return a report from the reply of `read_report`, None without one."""
         if not reply:
             return None
@@ -186,7 +184,7 @@ class ModerationAct(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, act: int, fields: Fields, removed: str | None) -> ModerationAct | None:
+    def read(cls, act: int, fields: Fields, removed: str | None) -> "ModerationAct | None":
         if not fields:
             return None
         return cls(

@@ -1,7 +1,5 @@
 """Reports: filing, listing and resolving them. All reports of one subject make up a case until they are resolved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Attached pictures: scripts that attach, reserve, change and remove them, and checks of links to them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple

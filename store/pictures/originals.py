@@ -3,8 +3,6 @@
 Each is counted in its member's partition until it is processed. What a killed process leaves counts until it expires.
 """
 
-from __future__ import annotations
-
 import time
 
 from store import keys

@@ -1,7 +1,5 @@
 """The processor time that a member's pictures may take in an hour of the clock, counted in the member's partition."""
 
-from __future__ import annotations
-
 from store import keys
 from store.client.database import Database
 from store.limits import windows

@@ -1,7 +1,5 @@
 """Uploads: files on their way to be pictures, in the partition of the member who uploads them."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -59,7 +57,7 @@ class Upload(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, upload: int, fields: Mapping[str, str]) -> Upload | None:
+    def read(cls, upload: int, fields: Mapping[str, str]) -> "Upload | None":
         """Return an upload from its hash, None without one."""
         if ImageField.STATE not in fields:
             return None

@@ -4,8 +4,6 @@ A script commits a body as JSON, with numbers as text. A field that it leaves ou
 has its default here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

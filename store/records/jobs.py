@@ -1,7 +1,5 @@
 """Jobs as records, and what scripts answer that commit them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, NamedTuple
@@ -51,7 +49,7 @@ class DeadJob(Struct, frozen=True):
     since: datetime  # when it was set aside
 
     @classmethod
-    def read(cls, job: int, fields: Mapping[str, str], since: int) -> DeadJob:
+    def read(cls, job: int, fields: Mapping[str, str], since: int) -> "DeadJob":
         body = msgspec.json.decode(fields["body"], type=dict[str, Any])
         return cls(job, fields["kind"], body, datetime.fromtimestamp(since / 1000, UTC))
 

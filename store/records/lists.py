@@ -1,7 +1,5 @@
 """What lists in Redis hold: entries, sources and pairs of fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -29,7 +27,7 @@ def read_pairs(reply: Sequence[str]) -> dict[str, str]:
     return dict(zip(parts, parts, strict=True))
 
 
-def read_entries(reply: Sequence[str]) -> list[Entry]:
+def read_entries(reply: Sequence[str]) -> "list[Entry]":
     """Return the entries of a sorted set from a reply WITHSCORES."""
     parts = iter(reply)
     return [Entry(int(entity.partition(":")[0]), int(place)) for entity, place in zip(parts, parts, strict=True)]

@@ -1,7 +1,5 @@
 """Members as records, and what the viewer is to them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from enum import Enum
 
@@ -43,7 +41,7 @@ class User(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, member: int, fields: Fields) -> User | None:
+    def read(cls, member: int, fields: Fields) -> "User | None":
         if not fields:
             return None
         return cls(

@@ -1,7 +1,5 @@
 """Stored pictures. What a picture belongs to has a copy of it, so that a page with pictures reads nothing more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
@@ -48,7 +46,7 @@ class Image(Struct, frozen=True):
     message: int = 0
 
     @classmethod
-    def of_upload(cls, image: int, fields: Mapping[str, str]) -> Image | None:
+    def of_upload(cls, image: int, fields: Mapping[str, str]) -> "Image | None":
         """Return the picture that an upload has become, from its hash; None before that."""
         if fields.get(ImageField.STATE) != UploadState.READY.value:
             return None

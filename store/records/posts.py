@@ -1,7 +1,5 @@
 """Posts and comments as records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +19,7 @@ class Location(Struct, frozen=True):
     longitude: float
 
     @classmethod
-    def read(cls, latitude: str | None, longitude: str | None) -> Location | None:
+    def read(cls, latitude: str | None, longitude: str | None) -> "Location | None":
         """Return a location from its stored texts, without rounding; None if one is missing or empty."""
         return cls(float(latitude), float(longitude)) if latitude and longitude else None
 
@@ -195,7 +193,7 @@ class Comment(Struct, frozen=True):
         return instant(self.id)
 
     @classmethod
-    def read(cls, comment: int, fields: Fields) -> Comment | None:
+    def read(cls, comment: int, fields: Fields) -> "Comment | None":
         if not fields:
             return None
         reply_to = fields.get(CommentField.REPLY_TO)

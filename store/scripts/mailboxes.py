@@ -1,7 +1,5 @@
 """Script argument with which a script adds and withdraws notifications of members in its partition."""
 
-from __future__ import annotations
-
 from store import keys
 from store.client.database import Database
 

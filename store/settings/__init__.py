@@ -1,7 +1,5 @@
 """Settings that operators may change, read from environment variables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -265,7 +263,7 @@ class Settings(QuerySettings):
     job_attempts: int = setting(8, "failures after which work is set aside as dead", least=1)
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+    def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
         """Return the settings of the environment; raises SettingError, which names the variable and the rule."""
         values = {
             f.name: read(f, environment[f.name.upper()]) for f in fields(cls) if environment.get(f.name.upper(), "")

@@ -1,7 +1,5 @@
 """What values settings may have together."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from email.utils import getaddresses
@@ -19,7 +17,7 @@ SECRET_LENGTH = 32  # characters: 256 bits if each carries eight, RFC 7518 §3.2
 S3 = "s3"  # the scheme of MEDIA_STORE
 
 
-def check(settings: Settings) -> None:
+def check(settings: "Settings") -> None:
     """Raise SettingError if a value is invalid or values contradict each other."""
     if settings.secret_key and len(settings.secret_key) < SECRET_LENGTH:
         raise SettingError(f"SECRET_KEY must have at least {SECRET_LENGTH} characters")
@@ -47,7 +45,7 @@ def check(settings: Settings) -> None:
             raise SettingError(f"CORS_ORIGINS: {origin!r} is no origin such as https://example.org")
 
 
-def _check_mail(settings: Settings) -> None:
+def _check_mail(settings: "Settings") -> None:
     if settings.smtp_url:
         try:
             smtp.read(settings.smtp_url)
@@ -62,13 +60,13 @@ def _check_mail(settings: Settings) -> None:
             raise SettingError(f"{name} must be a URL such as https://example.org, without ? and #")
 
 
-def _check_media(settings: Settings) -> None:
+def _check_media(settings: "Settings") -> None:
     parts = urlsplit(settings.media_store)
     if "://" in settings.media_store and (parts.scheme != S3 or not parts.netloc or parts.query or parts.fragment):
         raise SettingError("MEDIA_STORE must be a folder, or a bucket such as s3://pictures")
 
 
-def _check_traces(settings: Settings) -> None:
+def _check_traces(settings: "Settings") -> None:
     parts = urlsplit(settings.traces_url)
     if settings.traces_url and (parts.scheme not in {"http", "https"} or not parts.netloc or not parts.path.strip("/")):
         raise SettingError("TRACES_URL must be a URL with a path, such as http://127.0.0.1:4318/v1/traces")

@@ -1,7 +1,5 @@
 """How a setting is declared, and how its value is read from the environment."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import Field, field

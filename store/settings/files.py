@@ -1,7 +1,5 @@
 """Settings from a file in TOML, such as `port = 8000`. The environment overrides it."""
 
-from __future__ import annotations
-
 import difflib
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Settings of what operators observe: metrics, slow operations, and traces for a collector of OpenTelemetry."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from store.settings.declaring import setting

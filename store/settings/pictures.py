@@ -1,7 +1,5 @@
 """Settings of pictures: where they are stored, and limits on uploads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from store.settings.declaring import setting

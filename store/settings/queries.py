@@ -1,7 +1,5 @@
 """Settings of what a query may ask for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from store.settings.declaring import setting

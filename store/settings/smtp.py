@@ -1,7 +1,5 @@
 """The URL of the SMTP server that takes Perch's mails: read, checked, and shown without its password."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit

@@ -1,7 +1,5 @@
 """The URL of a Redis server or of the nodes of a cluster: checked before use, and shown without credentials."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 SCHEMES = ("redis", "rediss", "unix")

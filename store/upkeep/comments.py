@@ -1,7 +1,5 @@
 """Comments: listed at their post, and found by the index of their author."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Compares the content of keys in two databases, and how many keys these have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

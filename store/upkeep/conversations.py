@@ -1,7 +1,5 @@
 """Conversations and the entries of their participants, as verify compares them, and the commands that mend them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 

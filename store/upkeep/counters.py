@@ -1,7 +1,5 @@
 """Counters of records. Each is the size of a list, as `store.kinds` declares it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Links to exports and leases of exports that are being sent: whether they expire."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store import keys, kinds

@@ -1,7 +1,5 @@
 """The form of each kind of key: the texts that it may have. `malformed` finds what does not have it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

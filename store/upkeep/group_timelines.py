@@ -1,7 +1,5 @@
 """Timelines of groups: posts whose group is gone, and the logs of changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

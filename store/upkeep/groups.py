@@ -1,7 +1,5 @@
 """Groups: their members, the members' indexes, and the directory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

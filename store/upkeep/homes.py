@@ -1,7 +1,5 @@
 """Stored homes: whether each is well-formed, and its whole content."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is stored of declared lists (`store.kinds`), as `verify` compares it, and the commands that mend it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """What `verify` reads of waiting mails and of tokens sent by mail, and how both are repaired."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

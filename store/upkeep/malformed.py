@@ -3,8 +3,6 @@
 Checks of invariants read values without doubt, because a malformed one is found here under its own key.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

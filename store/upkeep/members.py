@@ -1,7 +1,5 @@
 """Members: that they have credentials and names of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Reports, cases and the moderation log: what is stored of each, and the commands that repair it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Notifications and mentions of members: what is listed, and how much."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Records of pictures as their stored objects have to agree with them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Pictures as verify compares them: records, what has a copy of them, and lists; and the commands that mend them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Posts: the profiles, indexes of reposts and pins that lead to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Promotions: their records, and the list of running ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from msgspec import Struct

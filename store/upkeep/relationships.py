@@ -1,7 +1,5 @@
 """Follows, requests and blocks: what else has to agree beside the lists of both sides."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from store import blocks, follows, keys, kinds

@@ -1,7 +1,5 @@
 """Iterates over all keys of the store, while other commands may change them, and sorts them by what they hold."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field

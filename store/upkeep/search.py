@@ -1,7 +1,5 @@
 """The index of names: the fields of members that it depends on, and its own entries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """The public timeline and the timelines of hashtags, each with its ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -33,21 +31,21 @@ class StoredTimeline(Struct, frozen=True):
     ranked: str
 
     @classmethod
-    def listed_in(cls, key: str) -> StoredTimeline | None:
+    def listed_in(cls, key: str) -> "StoredTimeline | None":
         """Return the timeline whose list of posts a key is, None for any other key."""
         if key == keys.public():
             return cls(key, keys.important_public())
         return cls._of_tag(key, _HASHTAG) if key.startswith(_HASHTAG) else None
 
     @classmethod
-    def ranked_in(cls, key: str) -> StoredTimeline | None:
+    def ranked_in(cls, key: str) -> "StoredTimeline | None":
         """Return the timeline whose ranking a key is, None for any other key."""
         if key == keys.important_public():
             return cls(keys.public(), key)
         return cls._of_tag(key, _IMPORTANT_HASHTAG) if key.startswith(_IMPORTANT_HASHTAG) else None
 
     @classmethod
-    def _of_tag(cls, key: str, prefix: str) -> StoredTimeline:
+    def _of_tag(cls, key: str, prefix: str) -> "StoredTimeline":
         tag = key.removeprefix(prefix).removesuffix("}")
         return cls(keys.hashtag(tag), keys.important_hashtag(tag))
 

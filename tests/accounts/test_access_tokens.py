@@ -1,7 +1,5 @@
 """Access tokens: which are accepted, and what none may read or write without one."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 import json

@@ -1,7 +1,5 @@
 """A deleted account: gone at once, and nothing of it left anywhere."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Accounts deleted while something goes on: late writes, live homes, and left-overs in a damaged store."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

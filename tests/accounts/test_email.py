@@ -1,7 +1,5 @@
 """E-mail addresses that change, and the token that mutations of a member need."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

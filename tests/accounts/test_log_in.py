@@ -1,7 +1,5 @@
 """Logging in: with which credentials, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Limits on log-in attempts."""
 
-from __future__ import annotations
-
 import pytest
 
 from store.client.database import Database

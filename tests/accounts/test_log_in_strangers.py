@@ -1,7 +1,5 @@
 """Logging in while somebody guesses: guessing is slow, and nobody can lock a member out."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import time

@@ -1,7 +1,5 @@
 """Logins that change: released, reserved, taken back, and wanted by many at once."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

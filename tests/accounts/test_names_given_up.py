@@ -1,7 +1,5 @@
 """Names that were given up, by a change or with an account: reserved for a while, and not readable in the store."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Changing the password: what it ends, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 

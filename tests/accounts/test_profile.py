@@ -1,7 +1,5 @@
 """Profiles: what changes, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

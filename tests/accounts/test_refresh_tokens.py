@@ -1,7 +1,5 @@
 """Refresh tokens: each is used once, except when a reply is lost."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import datetime

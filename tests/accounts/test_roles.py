@@ -1,7 +1,5 @@
 """Roles: an operator gives them on the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Search: members by the beginning of their login or name, the most followed first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """After any changes to members, a search finds what a look at all of them would."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from unicodedata import normalize

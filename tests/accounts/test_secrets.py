@@ -1,7 +1,5 @@
 """Secrets: no password, token or hash is in the log, in an answer or in printed text, whichever call fails."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Secrets: a mutation fails at one call to the store after another, and no failure shows a secret."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Ending one session from another, and what the list of sessions says about address and last use."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Sessions: logging out, and the list of them."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Sign-up: what succeeds, what is refused, and how often."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime
 

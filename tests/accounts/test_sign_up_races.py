@@ -1,7 +1,5 @@
 """Sign-up: many at once, and crashes on the way."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 

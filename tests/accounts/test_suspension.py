@@ -1,7 +1,5 @@
 """Suspension: hidden from all but moderators, signed out, and limited to their own account."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Looking members up, and which fields nobody else may see."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

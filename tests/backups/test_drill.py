@@ -1,7 +1,5 @@
 """The drill: members write during a backup, and a store that is made from it has all that was answered before."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from functools import partial

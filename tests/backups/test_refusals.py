@@ -1,7 +1,5 @@
 """What `backup` and `restore` refuse. A refused backup leaves no file, and a refused restore changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path

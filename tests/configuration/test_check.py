@@ -1,7 +1,5 @@
 """The command `check`: it names each problem of a set-up with a way to fix it, and nothing where all is well."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Completion of commands in a shell."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings in `perch.toml`: the environment overrides them, and a wrong file is refused with one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

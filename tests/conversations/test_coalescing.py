@@ -1,7 +1,5 @@
 """Coalescing: one run serves every caller who came before it began."""
 
-from __future__ import annotations
-
 import asyncio
 
 from resolvers.jobs.coalescing import Coalescing

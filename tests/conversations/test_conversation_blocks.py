@@ -1,7 +1,5 @@
 """Blocks and suspensions in conversations."""
 
-from __future__ import annotations
-
 from resolvers import accounts
 from resolvers.jobs.worker import Worker
 from store.client.database import Database

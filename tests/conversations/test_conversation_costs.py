@@ -1,7 +1,5 @@
 """Pages of conversations and messages take as many round trips however much there is."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Mutes in conversations: messages of a muted member arrive and are never unread."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs.worker import Worker

@@ -1,7 +1,5 @@
 """Conversations under simultaneous changes, repeated requests, and limits."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Conversations: who takes part, what is listed, read marks, and leaving."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

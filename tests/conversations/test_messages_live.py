@@ -1,7 +1,5 @@
 """Live messages: everything in a member's conversations, in order, on every device, from any cursor on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

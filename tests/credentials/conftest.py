@@ -1,7 +1,5 @@
 """Alice has verified her address, as a second factor needs it."""
 
-from __future__ import annotations
-
 import pytest
 
 from store.client.database import Database

@@ -1,7 +1,5 @@
 """The second factor: turning it on and off, and the codes that log-ins then need."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The second factor: guesses are limited, moderators may need it, and operators turn it off."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

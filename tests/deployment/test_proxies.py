@@ -1,7 +1,5 @@
 """Perch behind Caddy and behind HAProxy, each with the configuration that the documentation shows."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Perch behind both proxies in each state of its store: the proxy passes on what Perch answers, and at once."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """A rolling restart, and sockets that a service manager holds: nobody's request or event is lost."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

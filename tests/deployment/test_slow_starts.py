@@ -1,7 +1,5 @@
 """A start that takes long: systemd is told what it waits for, and goes on waiting."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """The units for systemd are valid, hardened, and agree with Perch."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

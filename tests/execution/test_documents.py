@@ -1,7 +1,5 @@
 """Documents: parsed once, and dropped in time."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import tracemalloc

@@ -1,7 +1,5 @@
 """Declarations of fields: what they complain about, and which flags they set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

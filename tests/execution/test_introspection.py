@@ -1,7 +1,5 @@
 """Introspection: its answers are graphql-core's, and no document makes it expensive."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Limits on queries: which are refused before they are executed, and which must pass."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

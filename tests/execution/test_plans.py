@@ -1,7 +1,5 @@
 """Plans answer like graphql-core, and leave unusual cases to graphql-core."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

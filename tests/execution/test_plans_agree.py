@@ -1,7 +1,5 @@
 """Every query of a site is answered by plan as by graphql-core alone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Sequence

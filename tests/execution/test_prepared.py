@@ -1,7 +1,5 @@
 """Repeated operations are prepared once, and never with the values of other variables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The prices of fields are in step with the processor time that `benchmarks.costs` has measured."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

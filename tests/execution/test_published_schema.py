@@ -1,7 +1,5 @@
 """Tests of the published schema: schema.graphql is current, and changes since a release are named."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

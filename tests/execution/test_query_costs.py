@@ -1,7 +1,5 @@
 """The cost of a query: its fields, times the requested entries."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The limit on requests is checked first: a request over it is refused before its text is parsed."""
 
-from __future__ import annotations
-
 import pytest
 from aiohttp import web
 

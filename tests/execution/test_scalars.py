@@ -1,7 +1,5 @@
 """Every scalar of the schema, in every place: no value, however odd, causes a server error."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

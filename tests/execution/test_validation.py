@@ -1,7 +1,5 @@
 """Validation agrees with graphql-core's, and takes few steps."""
 
-from __future__ import annotations
-
 import pytest
 from graphql import GraphQLSchema, build_schema, parse, specified_rules, validate
 from graphql.validation.rules.max_introspection_depth_rule import MaxIntrospectionDepthRule

@@ -1,7 +1,5 @@
 """Variables with too many values are refused before they are compared with their types."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The commands `export` and `import-account`, as an operator runs them."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

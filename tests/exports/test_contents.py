@@ -1,7 +1,5 @@
 """What an export contains: all of the member's data, and nothing of others that the member could not see."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

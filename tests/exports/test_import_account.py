@@ -1,7 +1,5 @@
 """Reading an export back: the member has the same id, posts and timelines."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

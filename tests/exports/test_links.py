@@ -1,7 +1,5 @@
 """Links to exports: for one session, for an hour, used up by the whole file; anybody else finds nothing there."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

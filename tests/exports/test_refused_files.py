@@ -1,7 +1,5 @@
 """Reading an export back: files that were changed, and accounts that are there already, are refused."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

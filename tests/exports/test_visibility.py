@@ -1,7 +1,5 @@
 """Exports follow the table of visibility: in no cell does one show what its member does not see."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bans from a group: who bans whom, what a ban ends, and what a banned member sees of the group."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

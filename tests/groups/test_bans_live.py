@@ -1,7 +1,5 @@
 """Bans from a group, live: subscriptions of a banned member end, begin anew, or leave out what is in the group."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.process.services import Services

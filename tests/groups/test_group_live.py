@@ -1,7 +1,5 @@
 """A group's timeline, live: it agrees with the stored one, goes on from any cursor, and ends with the right to read."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Awaitable, Callable
 from typing import Any

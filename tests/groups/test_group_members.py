@@ -1,7 +1,5 @@
 """Who is in a group: joining, leaving, invitations, requests, removal and roles."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs.worker import Worker

@@ -1,7 +1,5 @@
 """What pages of groups cost, and homes that pull the profiles of members who post in groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs.worker import Worker

@@ -1,7 +1,5 @@
 """The end of posts in groups: deleted, hidden, with their group or their author's account."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs.worker import Worker

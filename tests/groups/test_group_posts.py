@@ -1,7 +1,5 @@
 """Posts in groups: where they are listed, who may write, answer, pass on and delete them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

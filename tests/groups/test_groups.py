@@ -1,7 +1,5 @@
 """Groups themselves: creating, changing and deleting them, the directory, and what strangers see."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

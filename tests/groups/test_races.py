@@ -1,7 +1,5 @@
 """Changes of a group's members that race: their calls run in any order, and all sides agree in the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any

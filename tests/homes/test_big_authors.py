@@ -1,7 +1,5 @@
 """Big authors' posts are pulled by readers instead of pushed to followers, and readers see no difference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from typing import Any
 

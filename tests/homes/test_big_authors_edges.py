@@ -1,7 +1,5 @@
 """Big authors with reposts, floors and late changes: cases in which a post was once lost or left behind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import count
 from typing import Any

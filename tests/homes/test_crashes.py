@@ -1,7 +1,5 @@
 """A job that dies at any call, runs twice, or runs in two workers at once ends as if it had run once, undisturbed."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Awaitable, Callable
 

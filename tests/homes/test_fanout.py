@@ -1,7 +1,5 @@
 """Fan-out: the request delivers to a few followers, and a worker continues where the request stopped."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Fan-out on a cluster whose slots move: every follower is reached, and nobody has a post twice."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path

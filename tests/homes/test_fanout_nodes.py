@@ -1,7 +1,5 @@
 """Fan-out on a cluster: the followers are read first, and each node gets a script for those that it has."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """Follows that end while a delivery on a cluster is under way, in every order of their steps."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable

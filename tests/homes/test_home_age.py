@@ -1,7 +1,5 @@
 """HOME_MAX_AGE: older entries leave the home, whether or not they are still stored."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Below its floor, a home continues with the followed members' own posts down to the first, in both directions."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.process.services import Services

@@ -1,7 +1,5 @@
 """How far a member has read their home: the mark, and what lies above it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

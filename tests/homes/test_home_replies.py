@@ -1,7 +1,5 @@
 """Replies at home: nobody has to read half of a talk between strangers."""
 
-from __future__ import annotations
-
 import pytest
 
 from store.client.database import Database

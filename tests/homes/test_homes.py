@@ -1,7 +1,5 @@
 """Homes, public and hashtag timelines are bounded: the newest entries are kept, and removed ones never return."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

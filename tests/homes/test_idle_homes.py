@@ -1,7 +1,5 @@
 """Idle members' homes are dropped; the next read builds them while others write."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Coroutine
 from itertools import count

@@ -1,7 +1,5 @@
 """Reposts that lift posts: `REPOST_LIFT_HOURS` after its place, a repost puts a post on top of homes again."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -4,8 +4,6 @@
 is reported with its seed and its steps.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

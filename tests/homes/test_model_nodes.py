@@ -4,8 +4,6 @@
 shows how long answers took.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

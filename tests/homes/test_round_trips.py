@@ -1,7 +1,5 @@
 """A page costs a constant number of round trips to the store, for any content."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest

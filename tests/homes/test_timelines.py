@@ -1,7 +1,5 @@
 """The home timeline: each post once, at the smallest id among its sources, with its reposters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

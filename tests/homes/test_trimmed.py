@@ -3,8 +3,6 @@
 A home reads as the model says, above its floor and below.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

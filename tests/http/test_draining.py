@@ -1,7 +1,5 @@
 """The end of a process: each connection ends with its next answer, or when its time is over."""
 
-from __future__ import annotations
-
 import asyncio
 
 from serving.http.app import CONNECTIONS

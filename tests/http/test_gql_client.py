@@ -1,7 +1,5 @@
 """The Python client gql in its usual set-up: over HTTP, and over a websocket that is cut and resumes."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The GraphiQL page and its assets, as a browser requests them."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

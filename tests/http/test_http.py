@@ -1,7 +1,5 @@
 """GraphQL over HTTP: which requests are answered, and how operations end."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

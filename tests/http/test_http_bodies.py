@@ -1,7 +1,5 @@
 """GraphQL over HTTP: which bodies, addresses and content types are refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """GraphQL over HTTP: the client's token and address."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

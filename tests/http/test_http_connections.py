@@ -1,7 +1,5 @@
 """Connections: how many are allowed, how long they may wait, and which are closed for new ones."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

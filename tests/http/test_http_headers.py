@@ -1,7 +1,5 @@
 """Around every HTTP request: its id, its log line, security headers, the page, and other origins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

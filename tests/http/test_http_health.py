@@ -1,7 +1,5 @@
 """Health, a server that stops, clients that leave, and kept connections."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

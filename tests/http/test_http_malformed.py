@@ -1,7 +1,5 @@
 """Requests that aiohttp refuses by itself: answered and logged like all others."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """GraphQL over HTTP: media types, and the status of each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Automatic persisted queries: a client sends the hash of a document, and the document only when that is unknown."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 from typing import Any

@@ -1,7 +1,5 @@
 """Trusted documents: with a manifest, a server executes its documents and no others."""
 
-from __future__ import annotations
-
 import json
 from hashlib import md5, sha256
 from pathlib import Path

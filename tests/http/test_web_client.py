@@ -1,7 +1,5 @@
 """The web client's page and files, as a browser requests them, and Perch without a built client."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

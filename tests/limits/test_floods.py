@@ -1,7 +1,5 @@
 """Limits on posts, comments, likes, follows and messages per hour."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The same text, sent to many others."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """A post's counts, live, and the one Pub/Sub connection behind them."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from typing import Any

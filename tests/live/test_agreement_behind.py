@@ -1,7 +1,5 @@
 """The live home agrees with the stored one even for subscribers that lag behind."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

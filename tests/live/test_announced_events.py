@@ -1,7 +1,5 @@
 """A process hands out each event once and in order, whether an announcement carries it or the log has to be read."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

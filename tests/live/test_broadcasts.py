@@ -1,7 +1,5 @@
 """Broadcasts: idle subscribers get events past their tasks, in order, once, and only what they may see then."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

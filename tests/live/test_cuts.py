@@ -1,7 +1,5 @@
 """Connections are cut and the store restarts while members post; each subscriber still gets each post once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress

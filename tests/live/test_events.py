@@ -1,7 +1,5 @@
 """The event log behind every subscription: resuming without a gap, and being sent one if events were lost."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

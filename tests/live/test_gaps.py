@@ -1,7 +1,5 @@
 """Every subscription to the event log reports a gap where events were lost, and only there."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

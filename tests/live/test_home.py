@@ -1,7 +1,5 @@
 """The live home: which events each change on the site sends to subscribers."""
 
-from __future__ import annotations
-
 import pytest
 
 from store.client.database import Database

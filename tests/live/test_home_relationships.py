@@ -1,7 +1,5 @@
 """The live home agrees with the stored one at once when a change affects what the viewer sees or wants to see."""
 
-from __future__ import annotations
-
 from resolvers.process.services import Services
 from store.client.database import Database
 from tests.support.people import Member, make_private

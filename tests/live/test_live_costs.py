@@ -1,7 +1,5 @@
 """The cost per event of one member's subscriptions is bounded in total, over every transport."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import AsyncExitStack
 from functools import partial

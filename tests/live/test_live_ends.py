@@ -1,7 +1,5 @@
 """Subscriptions end with the session, the client or the process, over every transport, and leave nothing behind."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

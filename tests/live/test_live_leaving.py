@@ -1,7 +1,5 @@
 """Leaving a subscription at any moment, over every transport, and the ends of notifications and post activity."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Invalid subscriptions are refused over every transport, with code, field and rule, and leave nothing behind."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Subscribing needs a session, and the number of subscriptions is limited, over every transport."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """Slow clients: no event that was already checked for them waits in the process."""
 
-from __future__ import annotations
-
 import array
 import asyncio
 import fcntl

@@ -1,7 +1,5 @@
 """Each subscription message comes from one consistent read, so a change before it is sent causes no error."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Relationships and an open site stream: blocks and mutes apply from the next event on, over every transport."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from typing import Any
 

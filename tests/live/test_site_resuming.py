@@ -1,7 +1,5 @@
 """Resuming the site stream: past events are sent again only as they are visible now."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The site stream: which events it sends, to whom, and how it resumes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Subscribers are members with a valid session, and leave nothing behind once they are gone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

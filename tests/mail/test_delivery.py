@@ -1,7 +1,5 @@
 """Every mail arrives, and none twice, while the mail server and Perch die again and again."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

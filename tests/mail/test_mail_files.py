@@ -1,7 +1,5 @@
 """Mails as files, where no SMTP server is configured."""
 
-from __future__ import annotations
-
 from email.message import EmailMessage
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Neither the log nor the store shows what opens an account: tokens, links, and the mail server's password."""
 
-from __future__ import annotations
-
 import json
 from email import message_from_bytes, policy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages behind the links: they work without JavaScript, and only their button uses a token."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Password resets: a link to the member's address, the same answer for every address, and the end of every session."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Mails to one recipient: a limit over all kinds and senders, and a reset that it never suppresses."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.process.services import Services

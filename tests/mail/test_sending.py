@@ -1,7 +1,5 @@
 """Mails reach a real SMTP server once, whatever it answers, and are repeated when it does not."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

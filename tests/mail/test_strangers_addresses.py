@@ -1,7 +1,5 @@
 """Nobody keeps a stranger's address for good by signing up with it and never verifying it."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

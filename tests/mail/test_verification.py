@@ -1,7 +1,5 @@
 """Verified addresses: links that work once, for a while, for their member and their address alone."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

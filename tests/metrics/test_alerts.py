@@ -1,7 +1,5 @@
 """Alert rules and the dashboard fit the metrics, and each alert has its runbook."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

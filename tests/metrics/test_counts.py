@@ -1,7 +1,5 @@
 """Each metric counts what its name says."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

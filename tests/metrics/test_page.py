@@ -1,7 +1,5 @@
 """The page of metrics: of one process, of several together, and of the store."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

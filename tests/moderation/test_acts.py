@@ -1,7 +1,5 @@
 """What moderators and administrators do without a report, and the log of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Round trips of the moderators' lists: the same for one report as for many."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.process.services import Services

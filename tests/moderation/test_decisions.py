@@ -1,7 +1,5 @@
 """Decisions on reports: what each action does, what the log keeps of it, and who may decide."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

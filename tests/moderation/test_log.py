@@ -1,7 +1,5 @@
 """The moderation log: nobody changes it unnoticed, and it keeps deleted texts for a while only."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.process.services import Services

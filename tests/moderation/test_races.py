@@ -1,7 +1,5 @@
 """Reports, decisions and roles that race: exactly one wins where one must, and the store agrees in the end."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """How many reports one member files."""
 
-from __future__ import annotations
-
 import pytest
 
 from store.client.database import Database

@@ -1,7 +1,5 @@
 """Reports: who files them about what, how moderators find them, and who sees them."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers import accounts

@@ -1,7 +1,5 @@
 """Likes of a post: one notification for all of a day, with who they are by."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Notifications: each kind is created once, and withdrawn with its cause."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

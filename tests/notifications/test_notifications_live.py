@@ -1,7 +1,5 @@
 """Live notifications: additions and withdrawals, in order, from any cursor on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading notifications: pages, read marks, visibility, and the cost of a page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

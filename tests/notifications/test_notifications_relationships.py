@@ -1,7 +1,5 @@
 """Notifications of requests, approvals and replies, and what a block or mute withdraws."""
 
-from __future__ import annotations
-
 from tests.support.notifications import notifications_of, unread
 from tests.support.people import Member, make_private
 

@@ -1,7 +1,5 @@
 """The steps that notify, by themselves: late, repeated, and those that other scripts build upon."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs import dispatch

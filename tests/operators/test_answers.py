@@ -1,7 +1,5 @@
 """Commands that print an answer: for people, and as JSON for programs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Waiting jobs and dead jobs: how they are reported, and the operator's choices."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from unittest.mock import ANY

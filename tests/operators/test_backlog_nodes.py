@@ -1,7 +1,5 @@
 """Jobs on a cluster while a node is away: those that need it wait, and all others are done."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from functools import partial

@@ -1,7 +1,5 @@
 """The benchmarks' queries are valid, and their networks are the same in every run."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The capacity plan: its arithmetic, and the command on tiny sites."""
 
-from __future__ import annotations
-
 import math
 import re
 import shutil

@@ -1,7 +1,5 @@
 """kill -9 under load: every answered write is there, every follower has it, nobody has it twice."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

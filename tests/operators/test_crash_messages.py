@@ -1,7 +1,5 @@
 """kill -9 in the middle of sends: every answered message is in everybody's list and count, once."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

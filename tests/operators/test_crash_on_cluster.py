@@ -1,7 +1,5 @@
 """kill -9 under load on the embedded cluster: every follower has every answered post, and nobody has one twice."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Every kind of key in the key table is damaged in every way: `verify` finds it, and `repair` heals it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The demo: a small community that fills an empty store, and only an empty store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Every example of the documentation works as it is printed: each page against a fresh server with the demo."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

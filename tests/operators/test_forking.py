@@ -1,7 +1,5 @@
 """Commands that tests start as copies of one process are processes of their own."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

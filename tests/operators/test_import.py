@@ -1,7 +1,5 @@
 """Imports: a network is imported whole and once, however often the import is begun; unreadable files are refused."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gzip

@@ -1,7 +1,5 @@
 """Imports of groups: each is made once, however often the import is begun."""
 
-from __future__ import annotations
-
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep import verify
 from resolvers.upkeep.importing import groups

@@ -1,7 +1,5 @@
 """Refused imports: a file that cannot be read as a network or as posts changes nothing."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The log: one line of JSON per record from any library, bounded, and without possible secrets."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import io

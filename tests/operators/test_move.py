@@ -1,7 +1,5 @@
 """The command `move`: everything arrives, whatever changes meanwhile; and the server that is left loses nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil

@@ -1,7 +1,5 @@
 """Names of classes mean one thing across the product."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """Several server processes on one port: they share the work, are replaced, and end together."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """A Redis of one's own that is away, at the start or under load."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re

@@ -1,7 +1,5 @@
 """Required settings of Redis: Perch names the settings that differ when it starts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

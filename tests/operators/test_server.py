@@ -1,7 +1,5 @@
 """Serving: its output, files and refusals, and how it starts and ends."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

@@ -1,7 +1,5 @@
 """The stream in a terminal: `server.py tail`."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """The lines of `server.py tail`: which events each option selects, and which characters a line can hold."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """Upkeep on the command line: homes rebuilt, and everything bounded trimmed to its bound."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest.mock import ANY
 

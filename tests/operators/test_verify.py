@@ -1,7 +1,5 @@
 """`verify` finds every broken invariant, by name; `repair` restores it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The limit on requests that are answered at a time, tried on a simulated loop whose clock costs no time."""
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

@@ -1,7 +1,5 @@
 """A real server whose store stops answering, and goes on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is refused first while the process has too much to do, and how."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The object stores on which tests of pictures run: a folder, and a real S3 server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

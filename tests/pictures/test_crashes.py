@@ -1,7 +1,5 @@
 """The process dies at any step of an upload's life. No record stays without objects, and no object without a record."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

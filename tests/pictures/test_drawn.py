@@ -1,7 +1,5 @@
 """The pictures of the demo and of imports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from resolvers.process.services import Services

@@ -1,7 +1,5 @@
 """Pictures of reported messages, which moderators see until they have decided."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

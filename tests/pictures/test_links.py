@@ -1,7 +1,5 @@
 """Links to pictures: who gets one, what it answers, and when it ends."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

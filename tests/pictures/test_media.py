@@ -1,7 +1,5 @@
 """The object store: a folder and a real S3, down, slow, full and back again."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 

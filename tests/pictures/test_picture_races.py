@@ -1,7 +1,5 @@
 """Two requests for the same picture at the same moment, and a reservation that ends before its message is sent."""
 
-from __future__ import annotations
-
 import asyncio
 
 from resolvers.jobs import dispatch

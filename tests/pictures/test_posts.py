@@ -1,7 +1,5 @@
 """Pictures of posts: attaching them, showing them, and what is said of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What becomes of files, hostile and ordinary ones: nothing is kept but pixels and colour profile."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """What only an S3 server does: it is silent, or refuses credentials."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

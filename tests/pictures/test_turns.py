@@ -1,7 +1,5 @@
 """Whose pictures are processed next: members take turns, and each has some processor time in an hour."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

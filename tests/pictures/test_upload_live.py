@@ -1,7 +1,5 @@
 """The subscription `upload`: each state of an upload of one's own, until its end."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Races for uploads: of announcements for the last place of a day, and of processing with removal and with itself."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 

@@ -1,7 +1,5 @@
 """Uploads: announced, limited, received exactly as announced, and shown to their member alone."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """What verify says of records and objects that do not agree, in both directions, and what repair does."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`verify` finds pictures whose records, copies and lists disagree, and `repair` makes them agree."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs.worker import Worker

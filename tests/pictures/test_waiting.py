@@ -1,7 +1,5 @@
 """Bytes of uploads are bounded before they are processed: by member, by address, in all, and by disk space."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

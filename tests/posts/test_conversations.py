@@ -1,7 +1,5 @@
 """Conversations: all direct and indirect replies to one post, oldest first, from any post of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

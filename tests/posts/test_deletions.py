@@ -1,7 +1,5 @@
 """Deleted posts: gone everywhere, for good."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta

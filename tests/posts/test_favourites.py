@@ -1,7 +1,5 @@
 """Favourites: posts that a member saves, unknown to everybody else."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A field of a post is declared once: it is written, read, exported, logged, and tells a retry from other input."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Awaitable, Callable

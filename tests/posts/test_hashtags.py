@@ -2,8 +2,6 @@
 # Letters of other scripts are what these cases are about:
 # ruff: noqa: RUF001
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """Hidden posts: only their author sees them, and showing them again restores everything."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

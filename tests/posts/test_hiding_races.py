@@ -1,7 +1,5 @@
 """Hiding and showing again, finished in any order or after crashes: the last commit counts."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import pytest

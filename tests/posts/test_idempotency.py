@@ -1,7 +1,5 @@
 """Idempotency keys: a retry gets the first result."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ids: opaque, unique across all types, and how unknown ones are answered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

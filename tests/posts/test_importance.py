@@ -1,7 +1,5 @@
 """Timelines in the order of importance: ranked once, paged through a snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Likes: counted exactly, each once, and only by permitted members."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

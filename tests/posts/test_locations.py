@@ -1,7 +1,5 @@
 """Locations of posts: what is stored, refused, and given to the steps after the commit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Paging: in every list, pages neither repeat nor skip, and say truthfully what lies around them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Paging while entries are added and removed, or name deleted posts."""
 
-from __future__ import annotations
-
 from resolvers.reading import global_ids
 from store import keys
 from store.client.database import Database

@@ -1,7 +1,5 @@
 """Pinned posts: one status or quote of their own on each member's profile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Promotions in timelines: their places, and that they take no other post's place."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

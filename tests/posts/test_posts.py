@@ -1,7 +1,5 @@
 """Publishing: answers, refusals, normal forms, and the mentions and tags of a text."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

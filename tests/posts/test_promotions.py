@@ -1,7 +1,5 @@
 """Only administrators create and end promotions."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

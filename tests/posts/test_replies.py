@@ -1,7 +1,5 @@
 """Replies: statuses that answer a post, which lists and counts them."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs import dispatch

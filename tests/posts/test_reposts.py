@@ -1,7 +1,5 @@
 """Plain reposts and quotes: created once, listed, undone."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

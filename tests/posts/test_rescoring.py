@@ -1,7 +1,5 @@
 """Stored scores: which posts a timeline ranks, written at most once a second per post and never wrong for long."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Hashtags that trend: recent use against usual use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import count

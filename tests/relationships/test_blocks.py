@@ -1,7 +1,5 @@
 """Blocking and muting: who disappears for whom, and what returns."""
 
-from __future__ import annotations
-
 from resolvers import accounts
 from store.client.database import Database
 from tests.support.people import PASSWORD, Member

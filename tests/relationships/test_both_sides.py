@@ -1,7 +1,5 @@
 """Requests and blocks on both sides: their changes arrive in any order, and both sides end equal."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from itertools import permutations
 from typing import Any

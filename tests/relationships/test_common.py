@@ -1,7 +1,5 @@
 """Members in common: those whom both follow, and those who follow both."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

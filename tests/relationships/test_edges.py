@@ -1,7 +1,5 @@
 """Both sides of a follow: its changes arrive in any order, and both sides end equal."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

@@ -1,7 +1,5 @@
 """Following, unfollowing and removing followers: one and many, refusals, counts and lists."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime
 from typing import Any

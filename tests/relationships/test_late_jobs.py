@@ -1,7 +1,5 @@
 """Acknowledged changes whose jobs are late: in any order of the jobs, the end is what the changes say in theirs."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Writes that race: their calls run in any order, and all sides agree in the end."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs.worker import Worker

@@ -1,7 +1,5 @@
 """Requests, blocks and account states that race: their calls run in any order, and all sides agree in the end."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.jobs import dispatch

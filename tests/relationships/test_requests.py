@@ -1,7 +1,5 @@
 """Private members: who asks, who is approved, and what only followers see."""
 
-from __future__ import annotations
-
 from resolvers.process.services import Services
 from tests.support.people import Member, make_private
 

@@ -1,7 +1,5 @@
 """Filters: accepted and refused values, the points in a box, and the index that finds matching filters."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from math import inf, nan

@@ -1,7 +1,5 @@
 """The rules of mentions."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.rules.text import mentions

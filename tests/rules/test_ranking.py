@@ -1,7 +1,5 @@
 """The rule of importance: counts against age."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import UTC, datetime, timedelta
 

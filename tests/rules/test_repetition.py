@@ -1,7 +1,5 @@
 """When two texts are the same to those who get them unasked."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.rules.repetition import SHORT, fingerprint

@@ -1,7 +1,5 @@
 """The posts of a sample."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.rules.sampling import in_sample

@@ -1,7 +1,5 @@
 """The rules of texts and logins."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.rules.text import TextRefused, is_login, normalise

@@ -1,7 +1,5 @@
 """The rule of visibility by itself: the pure function in every cell of the table, without a store."""
 
-from __future__ import annotations
-
 import pytest
 
 from resolvers.rules.visibility import UNSEEN, Permissions, Sight, permissions, seen, sees, timeline

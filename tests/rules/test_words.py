@@ -2,8 +2,6 @@
 # Letters and signs of other scripts are what these cases are about:
 # ruff: noqa: RUF001
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Sequence

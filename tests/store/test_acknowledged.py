@@ -1,7 +1,5 @@
 """With REPLICAS_ACKNOWLEDGE, a change is answered once replicas have it, by whichever connection it is asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

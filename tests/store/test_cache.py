@@ -1,7 +1,5 @@
 """Cached values are never older than their read: after changes by any process, and after any failure."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

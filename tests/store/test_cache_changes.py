@@ -1,7 +1,5 @@
 """Cached sessions, lists and logins are right in every process after a change in another one."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whole answers are given from the cache exactly as long as a new one would be the same."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Awaitable, Callable

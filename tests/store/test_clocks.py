@@ -1,7 +1,5 @@
 """Clocks that differ, and ids that a wrong clock has made, are noticed and logged once."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A cluster for tests: it fails over, and moves slots in both ways, as the tests of Perch on a cluster need it."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

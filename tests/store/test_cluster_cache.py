@@ -1,7 +1,5 @@
 """On a cluster, cached values are never older than their read, while slots move and primaries fail over."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """Only the store builds commands and keys."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

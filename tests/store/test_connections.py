@@ -1,7 +1,5 @@
 """Shared connections: replies find their callers, independent of other callers."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """A damaged append-only file: the store starts without the damaged end, and loses nothing before it."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """The embedded store: one server per data directory, alive exactly while a process holds it, losing nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """The embedded cluster: its nodes are joined once, start again after every failure, and lose nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The log of the embedded server, which is bounded."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

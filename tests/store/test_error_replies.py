@@ -1,7 +1,5 @@
 """Error replies: which are outages, also where a server words them otherwise within a script."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

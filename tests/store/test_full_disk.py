@@ -1,7 +1,5 @@
 """A disk that is full or read-only: a store with data serves them, and a failed start says why in one line."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Jobs: the scripts that commit them and the structs that read them name the same kinds and fields."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Lists are declared once, and `verify`, `repair`, `recount` and exports follow the declarations."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator
@@ -71,7 +69,7 @@ def of_entities() -> Iterator[str]:
     """Yield the names of sorted sets whose keys are named by one number."""
     for kind in described():
         parameters = inspect.signature(getattr(keys, kind.name)).parameters
-        if kind.kind == "zset" and [one.annotation for one in parameters.values()] == ["int"] and "p" not in parameters:
+        if kind.kind == "zset" and [one.annotation for one in parameters.values()] == [int] and "p" not in parameters:
             yield kind.name
 
 

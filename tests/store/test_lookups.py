@@ -1,7 +1,5 @@
 """Shared data loaders of one operation: no caller waits in vain when others are cancelled or a read fails."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

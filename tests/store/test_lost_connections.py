@@ -1,7 +1,5 @@
 """Connections lost in the middle of a mutation: its job is finished as soon as there is another connection."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nothing stays: after the jobs of a deletion, no key holds a text, name, place or address of what was deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from resolvers.jobs.worker import Worker

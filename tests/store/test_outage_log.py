@@ -1,7 +1,5 @@
 """The log lines of a store that refuses commands."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A store that refuses commands: reads go on, refused writes change nothing, and the operator is informed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """Sharded Pub/Sub on a cluster of three primaries: no message is lost unless its listener is called again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable

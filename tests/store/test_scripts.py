@@ -1,7 +1,5 @@
 """How scripts name their keys, arguments and fields, and how each call is checked against them."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A store that hangs: after the first time-out, everything that needs it fails at once, until it answers again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

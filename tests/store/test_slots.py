@@ -1,7 +1,5 @@
 """Each command names keys of one slot, and each script uses keys of one slot, so that a cluster can execute them."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """A process stops whatever its tasks do with the cancellation."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

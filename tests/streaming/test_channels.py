@@ -1,7 +1,5 @@
 """Channels: messages that wait for a slow client, and cancelled writes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

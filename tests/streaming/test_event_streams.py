@@ -1,7 +1,5 @@
 """Event streams: the operations of graphql-sse, a connection for each."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

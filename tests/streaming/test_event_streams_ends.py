@@ -1,7 +1,5 @@
 """Event streams: their sessions, their limits, and every way in which they end."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import sys

@@ -1,7 +1,5 @@
 """The live home as an event stream: resumed by `after`, for as long as the session, and without a trace afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Frames that clients send over websockets: all kinds count, and a client that sends too many is closed with 1008."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Websockets: the operations of graphql-transport-ws."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

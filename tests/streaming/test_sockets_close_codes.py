@@ -1,7 +1,5 @@
 """Websockets: the close codes of the server, and the reasons for each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Websockets: every way in which they end."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Callable

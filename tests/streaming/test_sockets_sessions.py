@@ -1,7 +1,5 @@
 """Websockets: the session of a socket, its end, and the origins that may open one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Conversations as members have them: writing, reading, and the view of each participant."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.people import Member

@@ -1,7 +1,5 @@
 """Small files that take a decoder seconds: each repeats something that a picture needs once, or never."""
 
-from __future__ import annotations
-
 import functools
 import io
 import re

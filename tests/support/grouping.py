@@ -1,7 +1,5 @@
 """Work that is grouped as on a cluster: one server stands for three nodes, and a cluster is used as it is."""
 
-from __future__ import annotations
-
 from store.client.database import Database
 
 NODES = 3

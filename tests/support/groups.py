@@ -1,7 +1,5 @@
 """Helpers of tests of groups: creating them, changing who is in them, and reading what they show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.people import Member

@@ -1,7 +1,5 @@
 """Pages of a home as a client reads them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.people import Member

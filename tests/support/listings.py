@@ -1,7 +1,5 @@
 """Every list in the schema: how to read its pages, and how to add and remove entries."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any

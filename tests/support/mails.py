@@ -1,7 +1,5 @@
 """Mails as files: what Perch sent to whom, without a server."""
 
-from __future__ import annotations
-
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 

@@ -1,7 +1,5 @@
 """Posts and comments by their ids."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.people import Member

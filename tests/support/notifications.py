@@ -1,7 +1,5 @@
 """Helpers of notification tests: a member's notifications and mentions."""
 
-from __future__ import annotations
-
 from importlib import resources
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pages whose round trips are counted, and how they are counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from resolvers.process.services import Services

@@ -1,7 +1,5 @@
 """The documentation as tests read it: its pages and their code blocks."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two members whose changes are acknowledged while the jobs of these changes are late; and what must be in the end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Members who use the GraphQL API, and functions that read or change what the store holds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -77,11 +75,11 @@ class Member:
         identity: str = payload["repost"]["id"]
         return identity
 
-    async def follow(self, *members: Member) -> None:
+    async def follow(self, *members: "Member") -> None:
         payload = await self.do("follow", userIds=[member.id for member in members])
         assert not payload["userErrors"], payload
 
-    async def unfollow(self, *members: Member) -> None:
+    async def unfollow(self, *members: "Member") -> None:
         payload = await self.do("unfollow", userIds=[member.id for member in members])
         assert not payload["userErrors"], payload
 

@@ -1,7 +1,5 @@
 """Pictures that are ready to be attached, and the parts of their links."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

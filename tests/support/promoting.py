@@ -1,7 +1,5 @@
 """Helpers of promotion tests: an administrator, and timelines as a client reads them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any

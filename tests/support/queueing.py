@@ -1,7 +1,5 @@
 """A simulated event loop that answers requests, with a clock of its own, to try the limit on requests in no time."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Racing acts of a few members, run in every order."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any

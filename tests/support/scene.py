@@ -1,7 +1,5 @@
 """A small site before a change, and the checks that must hold after any change."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from resolvers.upkeep import verify

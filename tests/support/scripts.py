@@ -1,7 +1,5 @@
 """Random acts of a few members, for tests that watch their effects."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Searches for members."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.people import Member

@@ -1,7 +1,5 @@
 """Every mutation with the secrets it takes, and a check that an output contains none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any

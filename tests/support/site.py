@@ -1,7 +1,5 @@
 """A site whose members act on command; each act is applied to the model, and homes are compared with it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from resolvers.upkeep import verify

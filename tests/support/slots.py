@@ -1,7 +1,5 @@
 """What a server is asked to do, by clients and within scripts, and the slots of the keys that each command names."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re

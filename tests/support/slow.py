@@ -1,7 +1,5 @@
 """The marker of tests that the README's command leaves out. They cost most of the time, and find little more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

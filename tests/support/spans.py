@@ -1,7 +1,5 @@
 """Spans that stay in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store.client.tracing import Span, SpanKind

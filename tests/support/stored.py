@@ -1,7 +1,5 @@
 """Keys, channels and connections of the whole store, on whichever node each of them is."""
 
-from __future__ import annotations
-
 from store import keys
 from store.client.database import Database
 

@@ -1,6 +1,4 @@
 """Texts on which several rules are tested."""
 
-from __future__ import annotations
-
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"  # one emoji of three, joined by U+200D
 LONG = 100_000  # characters in an adversarial text

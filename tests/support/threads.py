@@ -1,7 +1,5 @@
 """Helpers of tests of replies and conversations, which read them page by page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from resolvers.upkeep import verify

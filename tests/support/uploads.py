@@ -1,7 +1,5 @@
 """Pictures drawn by tests, and uploads as a client makes them."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Deferred work seen from outside: waiting jobs, snapshots of the store, calls that fail, and calls that take turns."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

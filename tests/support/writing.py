@@ -1,7 +1,5 @@
 """Writes that are limited per hour: each kind made once more, and what the store counts of them."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """An application whose spans stay in memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The export of traces to a collector."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Log records of traced and of slow operations."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The spans of operations, round trips, scripts and jobs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from aiohttp import web

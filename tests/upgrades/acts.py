@@ -3,8 +3,6 @@
 An act that a version does not know is left out, with every later act that needs what it would have made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any

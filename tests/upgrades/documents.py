@@ -3,8 +3,6 @@
 They leave out what depends on the moment or the process: cursors, links, sessions and trends.
 """
 
-from __future__ import annotations
-
 from graphql import (
     GraphQLField,
     GraphQLInterfaceType,

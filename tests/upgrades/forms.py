@@ -1,7 +1,5 @@
 """Forms of stored values: what a value looks like without what it says, for each kind of key and each field."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

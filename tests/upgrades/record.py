@@ -3,8 +3,6 @@
 The folder has that version, such as `git worktree add /tmp/older COMMIT` makes. The name begins with its date.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Stores that versions of Perch have written, as files: the commands that make each, and what members saw of it."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """Layout 4: texts and places of posts leave the event log. Clients that resume from before are told of a gap."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

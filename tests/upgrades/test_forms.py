@@ -4,8 +4,6 @@
 what the file has only after `NEWEST` was raised.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from functools import partial

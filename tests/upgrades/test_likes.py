@@ -1,7 +1,5 @@
 """Layout 5: notifications of likes are grouped by post and day."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from resolvers.upkeep import migrate, verify

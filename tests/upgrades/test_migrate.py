@@ -4,8 +4,6 @@
 and carol, whose reposts are pulled. Each has reposted a post that the homes then had already.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable

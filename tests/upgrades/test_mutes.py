@@ -1,7 +1,5 @@
 """Layout 6: messages of a muted member do not make a conversation unread."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from resolvers.upkeep import migrate

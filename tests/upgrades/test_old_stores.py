@@ -1,7 +1,5 @@
 """Stores that older versions of Perch wrote: opened, migrated, verified, and compared with what members saw then."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable
 from functools import partial

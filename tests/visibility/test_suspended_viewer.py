@@ -1,7 +1,5 @@
 """A suspended viewer: stored and live, they see what a stranger sees, and what is theirs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

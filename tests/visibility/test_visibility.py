@@ -1,7 +1,5 @@
 """Visibility cannot be bypassed: every field that leads to a member, post or comment, in every cell."""
 
-from __future__ import annotations
-
 from pathlib import Path as FilePath
 
 import pytest

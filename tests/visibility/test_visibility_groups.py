@@ -1,7 +1,5 @@
 """Visibility of what is in groups: every path, for every standing in every kind of group."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

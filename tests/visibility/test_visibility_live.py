@@ -1,7 +1,5 @@
 """Visibility of live events: events of a member reach exactly the members who see them."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import AsyncExitStack
 from typing import Any

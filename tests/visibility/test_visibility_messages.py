@@ -1,7 +1,5 @@
 """Visibility of live messages: what a member says and takes back reaches exactly the participants who see it."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Visibility in the stream of the whole site: posts not public reach nobody, blocks and mutes are respected."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 
 import pytest

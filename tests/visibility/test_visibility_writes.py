@@ -1,7 +1,5 @@
 """Viewers cannot name an unseen entity: mutations answer as if it did not exist, and change nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

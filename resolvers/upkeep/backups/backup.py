@@ -5,8 +5,6 @@ Then all nodes let writes wait for some milliseconds, in which the last changes 
 all partitions at one moment. Jobs that were unfinished at that moment are in it, and are finished after a restore.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -5,8 +5,6 @@ So a file whose frames are missing, repeated or in another order is refused. Eac
 therefore a key of its own.
 """
 
-from __future__ import annotations
-
 import base64
 import secrets
 import zlib

@@ -1,7 +1,5 @@
 """The command `restore`: makes an empty store of a backup. Nobody else may use the store meanwhile."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The functions that serve the API write everything, so the demo's data keeps the same rules as members' own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import tomllib
@@ -67,9 +65,9 @@ class DemoText:
 
     by: str
     text: str
-    replies: tuple[DemoText, ...] = ()
-    quotes: tuple[DemoText, ...] = ()
-    answers: tuple[DemoText, ...] = ()
+    replies: "tuple[DemoText, ...]" = ()
+    quotes: "tuple[DemoText, ...]" = ()
+    answers: "tuple[DemoText, ...]" = ()
     pictures: tuple[str, ...] = ()  # their alt texts
 
 

@@ -1,7 +1,5 @@
 """Pictures for the demo and for imports: landscapes and portraits, drawn by chance and the same for the same name."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import math

@@ -1,7 +1,5 @@
 """The groups of the demo's community."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A moderator of the demo's community, reports of members' newest posts, and one decision."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

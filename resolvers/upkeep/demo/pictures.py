@@ -1,7 +1,5 @@
 """The pictures of the demo: avatars of its best known members, pictures of posts, and one in a conversation."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 

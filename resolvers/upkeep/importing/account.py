@@ -3,8 +3,6 @@
 The whole file is checked before anything is written. A run that was interrupted goes on when it is run again.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace

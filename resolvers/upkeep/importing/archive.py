@@ -1,7 +1,5 @@
 """Reads the archive of an export, which its owner may have changed: every value is checked."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Iterator

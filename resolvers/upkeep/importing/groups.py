@@ -1,7 +1,5 @@
 """Imports groups: their members are the followers of their owners. They are written in batches, each change at once."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import defaultdict

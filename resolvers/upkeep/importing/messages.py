@@ -1,7 +1,5 @@
 """Imports messages: conversations of two, written in batches, without jobs of their own."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import random

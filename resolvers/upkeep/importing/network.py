@@ -3,8 +3,6 @@
 Each phase can be interrupted and run again without duplicates. Imports append no events.
 """
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Invariants of conversations: their messages and lists, and the entries of their participants."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

@@ -1,7 +1,5 @@
 """Invariants of exports: links and leases expire."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Check, Finding

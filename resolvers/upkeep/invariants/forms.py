@@ -1,7 +1,5 @@
 """Invariants of form: each key has the type of its kind, and each of its values can be read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

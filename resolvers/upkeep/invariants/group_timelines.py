@@ -1,7 +1,5 @@
 """Invariants of posts in groups: the group exists, and its log is bounded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

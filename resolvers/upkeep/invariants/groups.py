@@ -1,7 +1,5 @@
 """Invariants of groups: owners, lists that rule each other out, and the directory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Check, Finding

@@ -1,7 +1,5 @@
 """Invariants of homes: bounds, and equality with the computed home."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 

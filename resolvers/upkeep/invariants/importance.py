@@ -1,7 +1,5 @@
 """Invariants of stored rankings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

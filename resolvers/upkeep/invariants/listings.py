@@ -1,7 +1,5 @@
 """Invariants of public posts: the timelines that everybody reads list each of them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Invariants of declared lists: owners and entries exist, and both sides and counts agree; and of public timelines."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from resolvers.upkeep.invariants import groups, relationships

@@ -1,7 +1,5 @@
 """Invariants of mails: each that waits can be sent, and each token belongs to a member."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

@@ -1,7 +1,5 @@
 """Invariants of members: names and credentials."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

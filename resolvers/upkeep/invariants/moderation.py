@@ -3,8 +3,6 @@
 A changed log cannot be repaired: it would no longer say what was done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

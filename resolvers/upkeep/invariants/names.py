@@ -1,7 +1,5 @@
 """Invariants of the index of names: it equals the members' records, and holds no other entries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.jobs import name_index

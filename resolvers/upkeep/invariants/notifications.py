@@ -1,7 +1,5 @@
 """Invariants of notifications and mentions: bounds, and that their subjects exist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

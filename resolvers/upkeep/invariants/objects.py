@@ -1,7 +1,5 @@
 """Invariants of stored objects: each picture that is ready has its forms, and each object belongs to a picture."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Invariants of ownership: nothing outlives its member."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

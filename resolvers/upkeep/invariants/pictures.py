@@ -1,7 +1,5 @@
 """Invariants of pictures: records, the copies that posts, messages and profiles have, and lists agree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Check, Finding

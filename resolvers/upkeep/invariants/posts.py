@@ -1,7 +1,5 @@
 """Invariants of posts: the lists of their authors and originals that have them, and pins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants import listings

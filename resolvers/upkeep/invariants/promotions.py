@@ -1,7 +1,5 @@
 """Invariants of promotions."""
 
-from __future__ import annotations
-
 from resolvers.upkeep.invariants.findings import Finding
 from store.client.database import Database
 from store.promotions import Promotion

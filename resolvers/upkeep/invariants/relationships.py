@@ -1,7 +1,5 @@
 """Invariants of relationships: follows, requests and blocks don't contradict each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding

@@ -3,8 +3,6 @@
 A step can be repeated, and runs while members write. A process of the older layout can read what it writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Layout 4: the event log only names posts. Before, it kept their texts and places, also when they were deleted."""
 
-from __future__ import annotations
-
 from store.client.database import Database
 from store.layout import event_contents
 

@@ -1,7 +1,5 @@
 """Layout 3: a `#` is before each hashtag of a post, since hashtags may contain spaces. Before, spaces were between."""
 
-from __future__ import annotations
-
 from store import kinds
 from store.client.database import Database
 from store.layout import hashtags

@@ -1,7 +1,5 @@
 """Layout 2: a repost lifts a post in homes, and homes have candidates. In layout 1, the first repost decided."""
 
-from __future__ import annotations
-
 from resolvers.homes import build
 from resolvers.upkeep.invariants.homes import homes_equal
 from store.client.database import Database

@@ -1,7 +1,5 @@
 """Layout 5: all likes of a post on a day have one notification. Before, each like had one of its own."""
 
-from __future__ import annotations
-
 from store import kinds
 from store.client.database import Database
 from store.layout import likes

@@ -1,7 +1,5 @@
 """Layout 6: messages of a muted member do not make a conversation unread. Before, they did."""
 
-from __future__ import annotations
-
 from store import kinds
 from store.client.database import Database
 from store.upkeep import conversations

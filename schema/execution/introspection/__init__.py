@@ -4,8 +4,6 @@ The lists of a schema are long, and nested ones are as long as the product of th
 objects, so most entries of nested lists are the same. That makes an answer cheap, and bounds what any document takes.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping

@@ -1,7 +1,5 @@
 """Evaluates one introspection field to JSON: each selection once for all objects that it reaches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, islice
 from typing import Any

@@ -1,7 +1,5 @@
 """The objects that introspection shows of a schema, and the results of their fields, all read once."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """The price of introspection: its fields, times the objects of the schema that each can reach."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

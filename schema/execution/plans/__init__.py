@@ -27,8 +27,6 @@ execute, or where a resolver asks for more than the context.
 Nothing here knows Perch's schema. This package depends on graphql-core, on strawberry's field definitions and on JSON.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +51,7 @@ class Planner:
         self.runs = 0
         self.given_up = 0  # Runs that graphql-core had to end.
 
-    async def run(self, asked: PlannedOperation, plans: Plans) -> Row | None:
+    async def run(self, asked: PlannedOperation, plans: "Plans") -> Row | None:
         """Return the data of an operation, or None where graphql-core has to execute it."""
         selection = plans.get(asked)
         if selection is None:

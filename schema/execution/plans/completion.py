@@ -1,7 +1,5 @@
 """Completes columns of values: turns resolved values into results of their GraphQL type."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import chain, compress, islice

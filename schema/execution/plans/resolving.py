@@ -1,7 +1,5 @@
 """Calls resolvers, without strawberry's wrapper where that would only pass on its arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 from functools import partial

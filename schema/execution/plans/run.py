@@ -1,7 +1,5 @@
 """One attempt to run an operation by plan: it awaits resolvers, and notes whether the attempt was given up."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
@@ -99,7 +97,7 @@ class Run:
         self._all_came: asyncio.Future[None] | None = None
         self._is_given_up = False
 
-    async def data(self, begin: Callable[[Run, list[Any], Paths], list[Any]]) -> Row | None:
+    async def data(self, begin: "Callable[[Run, list[Any], Paths], list[Any]]") -> Row | None:
         """Return the row of the root value, or None where the attempt was given up.
 
         When this is cancelled, it cancels all resolvers that it began.

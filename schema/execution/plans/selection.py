@@ -1,7 +1,5 @@
 """Selections: the fields of one object type. Each object gets a row, which is filled field by field."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

@@ -11,8 +11,6 @@ that need no other part of the document. Two more checks follow, each only on do
 The rules are those of the specification, §5, and of strawberry. Tests compare every verdict with graphql-core's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A cache of the schema facts that validation needs, looked up once for each field and pair of types."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The errors of a document, and a limit on the work of finding them."""
 
-from __future__ import annotations
-
 from graphql import GraphQLError, Node, SourceLocation
 
 MOST_FAULTS = 5  # reported of one document

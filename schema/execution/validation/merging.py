@@ -6,8 +6,6 @@ In the first, all fields of one response name must have one shape. In the second
 must be the same field with the same arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 

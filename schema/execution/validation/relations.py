@@ -1,7 +1,5 @@
 """Checks the definitions of a document against each other: names, cycles, unused fragments, variables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

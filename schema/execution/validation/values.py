@@ -1,7 +1,5 @@
 """Checks literals and variables against the input types where they are used."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Walks a document once, and makes the checks that need no other part of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches

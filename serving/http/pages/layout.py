@@ -1,7 +1,5 @@
 """The layout of a page: its HTML, its style and its headers. Every text of it is escaped."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from functools import cache

@@ -1,7 +1,5 @@
 """The pages at /verify and /reset: a form, and its answer. They call the schema's mutations, as every client does."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any

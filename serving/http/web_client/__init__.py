@@ -4,8 +4,6 @@
 serves the API alone.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import MappingProxyType
 

@@ -21,8 +21,6 @@ Invariants:
 - Losing a connection empties the cache, and so does a slot that moves or a node that refuses the check.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol

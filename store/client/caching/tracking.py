@@ -1,7 +1,5 @@
 """Connections on which a node tracks what is read, and readings that are spread over several of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -31,7 +29,7 @@ class Invalidated(Protocol):
     def clear(self) -> None:
         """Drop everything."""
 
-    def forget(self, spread: Spread) -> None:
+    def forget(self, spread: "Spread") -> None:
         """Note that a reading on several nodes has ended."""
 
 

@@ -1,7 +1,5 @@
 """Values that a process caches by id, of records and of relations. `cache` decides what is current."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat

@@ -1,7 +1,5 @@
 """The nodes of a database: one server, or the primaries of a cluster. The first answer tells which."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

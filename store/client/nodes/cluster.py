@@ -5,8 +5,6 @@ command is sent again. Commands that only read follow ASK. All others wait until
 cache that a key is missing on the old node, so it must not be created on the new one before (see `cache`).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any

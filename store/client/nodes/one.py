@@ -1,7 +1,5 @@
 """One server: alone, or a primary of a cluster."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Sequence
 from typing import Any

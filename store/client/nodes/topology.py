@@ -1,7 +1,5 @@
 """Which node of a cluster owns which slot."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

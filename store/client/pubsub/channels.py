@@ -11,8 +11,6 @@ is subscribed: at first, after every reconnection, and after its slot has moved.
 state from the store.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -122,7 +120,7 @@ class PubSub:
         else:
             self.connected.clear()
 
-    def forget(self, node: NodeChannels) -> None:
+    def forget(self, node: "NodeChannels") -> None:
         """Forget a node that has neither channels nor a connection."""
         del self._by_node[node.name]
         self.note_connected()

@@ -4,8 +4,6 @@ The server confirms each SSUBSCRIBE and SUNSUBSCRIBE by a push, and refuses one 
 replies is unknown in advance. A PING ends each batch: its reply says that the commands before it have been handled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 

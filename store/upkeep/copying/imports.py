@@ -1,7 +1,5 @@
 """Imports: members and posts written in batches, without events or deliveries, and how far an import has come."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

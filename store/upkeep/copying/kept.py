@@ -1,7 +1,5 @@
 """Which keys a backup has, and whether a store has none of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import aclosing
 

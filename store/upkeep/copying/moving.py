@@ -4,8 +4,6 @@ The server announces each change of a key to a connection that tracks all of the
 announces neither acknowledged nor delivered entries of a stream. So streams count as changed whenever one looks.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Restoring an account from an export: its posts under the ids that they had, and whether its names are free."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Damages to conversations, their messages, and the entries of their participants."""
 
-from __future__ import annotations
-
 from store import keys
 from store.conversations.messages import digest_of
 from store.ids import partition

@@ -1,7 +1,5 @@
 """Damages to members, homes, timelines, names, pins, promotions and notifications."""
 
-from __future__ import annotations
-
 from store import keys
 from store.ids import partition
 from store.keys.fields import CredentialsField, HomeField, NotificationsField, StatusField, UserField

@@ -4,8 +4,6 @@ A row has names of keys, patterns of damages and the reason. Spaces separate the
 damage that is not found is not healed, either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fnmatch import fnmatch
 

@@ -1,7 +1,5 @@
 """Damages to every kind of key in the key table: lost, of a wrong type, and with wrong entries or values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

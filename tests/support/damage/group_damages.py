@@ -1,7 +1,5 @@
 """Damages to groups, their members, the members' indexes, the directory and the posts in groups."""
 
-from __future__ import annotations
-
 from store import keys
 from store.keys.fields import StatusField
 from tests.support.damage.site import GHOST, Damage

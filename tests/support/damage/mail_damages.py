@@ -1,7 +1,5 @@
 """Damages to mails that wait, and to tokens sent by mail."""
 
-from __future__ import annotations
-
 from store import keys
 from store.ids import partition
 from tests.support.damage.site import GHOST, Damage

@@ -1,7 +1,5 @@
 """Damages to reports, cases and the moderation log."""
 
-from __future__ import annotations
-
 from store import keys
 from store.keys.fields import LogHeadField, ModerationActField
 from tests.support.damage.site import GHOST, Damage

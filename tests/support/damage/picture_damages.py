@@ -1,7 +1,5 @@
 """A site with pictures, and damages to their records, copies and lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Damages to posts' likes, comments, reposts, quotes, replies and favourites."""
 
-from __future__ import annotations
-
 from store import keys
 from store.keys.fields import CommentField, StatusField, UserField
 from tests.support.damage.site import GHOST, Damage

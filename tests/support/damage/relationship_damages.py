@@ -1,7 +1,5 @@
 """Damages to relationships, on one side or on both."""
 
-from __future__ import annotations
-
 from store import keys
 from store.keys.fields import UserField
 from tests.support.damage.site import GHOST, Damage

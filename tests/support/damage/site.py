@@ -1,7 +1,5 @@
 """A small site whose store is damaged by hand, and what a damage is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

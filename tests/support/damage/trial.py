@@ -1,7 +1,5 @@
 """Tries damages: does them, has them found and repaired, and puts the store back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

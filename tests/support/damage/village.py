@@ -1,7 +1,5 @@
 """Small communities in one store, each with as many kinds of keys as members can make, and nothing of another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from resolvers import accounts

@@ -1,7 +1,5 @@
 """A schema made to be expensive, and the costs of documents under it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from graphql import build_schema

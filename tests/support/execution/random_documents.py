@@ -1,7 +1,5 @@
 """Random documents over a schema: most are valid, and the others have a mistake or two."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

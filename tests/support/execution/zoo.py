@@ -1,7 +1,5 @@
 """A small schema with one of each feature that a plan must run, or leave to graphql-core."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Links to exports, and what the archive behind a link contains."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

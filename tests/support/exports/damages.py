@@ -1,7 +1,5 @@
 """Damages to links to exports, and to leases of exports that are being sent."""
 
-from __future__ import annotations
-
 from store import keys
 from tests.support.damage.site import GHOST, Damage
 

@@ -1,7 +1,5 @@
 """Changes of an account's names that leave a job."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from store import account_names, accounts, keys

@@ -1,7 +1,5 @@
 """The jobs of conversations, each just committed in a small site."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from resolvers.jobs import dispatch

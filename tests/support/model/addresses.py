@@ -1,7 +1,5 @@
 """Random steps with addresses: changes whose links are followed, or not, and passwords reset by a link."""
 
-from __future__ import annotations
-
 from resolvers.process.tokens import Tokens, digest
 from store import keys
 from store.ids import partition

@@ -1,7 +1,5 @@
 """Comparisons of everything that the API answers with what the model says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random steps in conversations, and what each participant has of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Posts and comments in plain memory, and the home that follows from posts and follows."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable

@@ -1,7 +1,5 @@
 """Groups in plain memory: who is in them, and what follows from that."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 RANKS = ("MEMBER", "MODERATOR", "OWNER")

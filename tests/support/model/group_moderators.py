@@ -1,7 +1,5 @@
 """Random steps of a group's moderators against members: removal, bans, and the deletion of their posts."""
 
-from __future__ import annotations
-
 from store import posts
 from store.groups import membership
 from tests.support.model.group_facts import RANKS

@@ -1,7 +1,5 @@
 """Random steps in groups, and comparisons of what each member finds of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from store import posts

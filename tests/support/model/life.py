@@ -1,7 +1,5 @@
 """A random site: the state by which steps choose what to do and where to crash."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,7 +1,5 @@
 """The API's right answers, from facts in plain memory. No timeline is stored: each is computed when asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from tests.support.model.facts import ANYBODY, Comment, Line, Post, home

@@ -1,7 +1,5 @@
 """Random steps of reporters, moderators and an administrator, and what the model knows of reports and the log."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Random steps on posts: likes, favourites and comments, and refusals of them."""
 
-from __future__ import annotations
-
 from tests.support.model.facts import Comment
 from tests.support.model.relationships import RelationshipSteps
 from tests.support.work import number

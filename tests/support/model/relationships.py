@@ -1,7 +1,5 @@
 """Random steps between members: sign-ups, deletions, follows, requests, blocks, mutes, privacy, suspension."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Awaitable, Callable, Container, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Random steps through the API, each applied to the model too; some crash at or soon after their commit."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Reports, decisions and the moderation log, as tests ask for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from resolvers import accounts

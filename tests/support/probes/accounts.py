@@ -1,7 +1,5 @@
 """Helpers of account tests: a sign-up form, and inputs that must be refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Helpers of log-in limit tests: they try passwords from several addresses, and let time pass."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from store.client.database import Database

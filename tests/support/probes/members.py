@@ -1,7 +1,5 @@
 """Helpers of tests of members and sessions: expiry of keys, and user errors in payloads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from resolvers.reading import global_ids

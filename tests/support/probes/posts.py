@@ -1,7 +1,5 @@
 """Helpers of post tests: a post, its counts and lists, and the timelines it is in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.people import Member

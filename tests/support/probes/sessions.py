@@ -1,7 +1,5 @@
 """Helpers of session tests: log in, refresh, and check whether a session is valid."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Helpers of tests of the second factor: an authenticator app, and time that passes."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """A cluster of servers without supervisors: a killed one stays dead until the test starts it again."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

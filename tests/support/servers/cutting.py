@@ -1,7 +1,5 @@
 """A proxy that cuts a connection to the store at a chosen command, before or after the store has executed it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from asyncio import StreamReader, StreamWriter
@@ -52,7 +50,7 @@ class Proxy:
         self._word = b""
 
     @contextlib.asynccontextmanager
-    async def serving(self) -> AsyncIterator[Proxy]:
+    async def serving(self) -> "AsyncIterator[Proxy]":
         """Accept connections inside the context. All connections that Perch begins to open there lead through it."""
         servers = [
             await asyncio.start_unix_server(partial(self._connect, to), path) for to, path in self._paths.items()

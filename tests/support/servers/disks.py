@@ -1,7 +1,5 @@
 """A small disk of its own for a store, which a test fills."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

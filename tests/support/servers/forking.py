@@ -3,8 +3,6 @@
 Each copy is a process of its own, with its own environment, output and exit status.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import contextlib

@@ -1,7 +1,5 @@
 """Processes that hold an embedded store, and the locks by which they hold it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

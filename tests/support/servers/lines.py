@@ -1,7 +1,5 @@
 """A process's log."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

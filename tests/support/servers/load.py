@@ -1,7 +1,5 @@
 """Members who post at the same time during failures, and repeat each request that gets no answer."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter, deque
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What is moved from one store to another, and whether it has arrived."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

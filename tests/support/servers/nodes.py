@@ -1,7 +1,5 @@
 """A server of a cluster, as a process that a test can kill, freeze and start again."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import subprocess

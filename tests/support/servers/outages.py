@@ -1,7 +1,5 @@
 """Puts a server into each state in which it refuses commands, and back."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """Perch as a process, and a Redis process that a test can stop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

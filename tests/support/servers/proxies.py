@@ -1,7 +1,5 @@
 """Caddy and HAProxy with the configurations of docs/deployment, on a free port and with a certificate of a test."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -34,7 +32,7 @@ class Certificate:
     both: Path
 
     @classmethod
-    def made(cls, folder: Path) -> Certificate:
+    def made(cls, folder: Path) -> "Certificate":
         """Return a new certificate, in files of a folder."""
         authority = trustme.CA()
         issued = authority.issue_cert("localhost")

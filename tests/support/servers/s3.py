@@ -1,7 +1,5 @@
 """A real S3 server: SeaweedFS from its wheel, in one process, which tests may stop and kill."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

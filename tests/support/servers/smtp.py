@@ -1,7 +1,5 @@
 """A real SMTP server that tests make slow, rude or dead; run as a program, it can be killed."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Clients of the small schema: over HTTP, and on a websocket."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -63,7 +61,7 @@ class Talk:
         message: dict[str, Any] = await self.socket.receive_json(timeout=PATIENCE)
         return message
 
-    async def greet(self, payload: dict[str, Any] | None = None) -> Talk:
+    async def greet(self, payload: dict[str, Any] | None = None) -> "Talk":
         await self.say(type="connection_init", payload=payload)
         assert await self.receive() == {"type": "connection_ack"}
         return self

@@ -1,7 +1,5 @@
 """Clients of event streams: a subscription, or any operation, requested as Server-Sent Events."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -37,7 +35,7 @@ class Feed:
         assert first == "event: next"
         return json.loads(data.removeprefix("data: "))
 
-    async def opened(self) -> Feed:
+    async def opened(self) -> "Feed":
         """Wait for the comment that opens a subscription."""
         assert (self.response.status, self.response.content_type) == (200, EVENT_STREAM)
         assert await self.block() == COMMENT

@@ -1,7 +1,5 @@
 """Live clients: each has a subscription on a websocket of its own, as an app does."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A client that repeats each request for as long as the database is unavailable."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import AsyncIterator

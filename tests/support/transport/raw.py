@@ -1,7 +1,5 @@
 """Clients that send raw bytes, well-formed or not, to the small schema on its own listener."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

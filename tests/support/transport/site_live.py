@@ -1,7 +1,5 @@
 """Subscriptions to the whole site, and the parts of their events that tests compare."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Slow subscribers, whose operation goes on only when the test reads from it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

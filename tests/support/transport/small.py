@@ -1,7 +1,5 @@
 """A small schema and plain services, so that the layer above the resolvers is tested without a database."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Hashable, Iterator
@@ -29,7 +27,7 @@ ALICE, BOB = 1, 2
 class PlainContext:
     """The context of one operation, with a record of what was done with it."""
 
-    services: PlainServices
+    services: "PlainServices"
     claims: Claims | None
     address: str
     user_agent: str
@@ -45,7 +43,7 @@ class PlainContext:
     @classmethod
     def new(
         cls,
-        services: PlainServices,
+        services: "PlainServices",
         claims: Claims | None,
         /,
         *,
@@ -53,12 +51,12 @@ class PlainContext:
         user_agent: str,
         request_id: str,
         socket: bool = False,
-    ) -> PlainContext:
+    ) -> "PlainContext":
         context = cls(services, claims, address, user_agent, request_id, socket)
         services.contexts.append(context)
         return context
 
-    def fresh(self, *, counted: bool = True) -> PlainContext:
+    def fresh(self, *, counted: bool = True) -> "PlainContext":
         context = replace(self, counted=counted, fatal=None)
         self.services.contexts.append(context)
         return context
@@ -159,7 +157,7 @@ Info = strawberry.Info[PlainContext, None]
 @strawberry.type
 class Item:
     name: str
-    children: list[Item]
+    children: "list[Item]"
 
 
 @strawberry.type

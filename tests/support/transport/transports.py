@@ -1,7 +1,5 @@
 """A subscription over any transport: on a websocket, or as an event stream by POST or GET."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

@@ -4,8 +4,6 @@ Everything is made while all members are public and nobody blocks or mutes anybo
 timeline that it can be in, and the later changes have to take it out of sight.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from typing import Any

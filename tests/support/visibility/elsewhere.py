@@ -1,7 +1,5 @@
 """Fields that need no path of their own in the table of visibility, and why."""
 
-from __future__ import annotations
-
 SELF_ONLY = "answers with the viewer, whose fields have ways of their own"
 ELSEWHERE = {
     "Mutation.signUp": SELF_ONLY,

@@ -4,8 +4,6 @@ Everything is made while all groups are open and every viewer is a member. So it
 the later changes have to take it out of sight.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from resolvers import accounts

@@ -3,8 +3,6 @@
 What the other table says about their authors holds as well. It shares no code with the rule.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 TABLE = """

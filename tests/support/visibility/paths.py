@@ -6,8 +6,6 @@ mutation that takes an id belongs into `writes`. A subscription belongs into `LI
 `test_visibility_live`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Every path through the schema to another member's pictures: those of posts go along with every path to the post."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from tests.support.visibility import paths

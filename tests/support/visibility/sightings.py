@@ -1,7 +1,5 @@
 """The fields by which a schema leads to members and their entities, and the fields that a document selects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any

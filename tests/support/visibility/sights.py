@@ -6,8 +6,6 @@ member is left out of timelines, but not out of sight. A suspended member and hi
 the author alone. A suspended viewer sees what a stranger sees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -3,8 +3,6 @@
 If you add such a mutation, add a line here: the coverage test names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
