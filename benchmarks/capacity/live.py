@@ -10,7 +10,7 @@ import redis.asyncio as redis
 
 from benchmarks.capacity.costs import Cpu
 from benchmarks.capacity.metering import CpuMeter, SampleSize, commands, median, perch
-from benchmarks.clients import SignedIn
+from benchmarks.clients import SignedIn, until_no_job_is_left
 from benchmarks.versus import events, queries
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
@@ -79,7 +79,7 @@ async def _watched(meter: CpuMeter, author: SignedIn, size: SampleSize) -> tuple
             posts = _posts(author, size)
             began = await meter.spent()
             await events.received(meter.stage, receivers, author, meter.send(posts))
-            await meter.settled()
+            await until_no_job_is_left(meter.stage.db)
             costs.append((await meter.spent() - began) * (1 / len(posts)))
     return median(costs), max(0.0, memory)
 

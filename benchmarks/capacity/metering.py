@@ -1,6 +1,5 @@
 """Measures the processor time of requests on Perch processes, the work that they leave for later included."""
 
-import asyncio
 import statistics
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -8,17 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.capacity.costs import Cpu
+from benchmarks.clients import until_no_job_is_left
 from benchmarks.versus import contenders, load
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.load import LoadPlan
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
-from store import keys
 from store.client.database import Command
-from store.ids import PARTITIONS
 
 CONNECTIONS = 8  # so few that what a request costs decides, and not how many wait
-POLL_SECONDS = 0.05
 BATCH = 10  # commands that a busy store takes at a time
 
 
@@ -57,7 +54,7 @@ class CpuMeter:
         """Send each request once, and return the cost of one."""
         before = await self.spent()
         await self.send(requests)
-        await self.settled()
+        await until_no_job_is_left(self.stage.db)
         return (await self.spent() - before) * (1 / len(requests))
 
     async def median(self, rounds: Sequence[Sequence[Request]]) -> Cpu:
@@ -69,13 +66,6 @@ class CpuMeter:
         connections = min(CONNECTIONS, max(1, len(requests) // 4))
         plan = LoadPlan(connections, 0, 0, amount=len(requests) - 2 * connections)
         await load.run(self.server, self.stage, requests, plan, self.scratch)
-
-    async def settled(self) -> None:
-        """Wait until no job is left."""
-        while sum(  # noqa: ASYNC110  a finished job sets no event
-            await self.stage.db.ask(*(("XLEN", keys.jobs(p)) for p in range(PARTITIONS)))
-        ):
-            await asyncio.sleep(POLL_SECONDS)
 
 
 def median(costs: Sequence[Cpu]) -> Cpu:
