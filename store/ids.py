@@ -7,16 +7,17 @@ PARTITIONS = 256
 LARGEST = (1 << 53) - 1
 CLOCK_SKEW = timedelta(minutes=1)  # the most by which the clocks of servers and processes may differ
 
-_SEQUENCE_BITS = 4
+SEQUENCE_BITS = 4
+LAST_PARTITION = PARTITIONS - 1
 _PARTITION_BITS = 8
 _EPOCH_MS = int(EPOCH.timestamp() * 1000)
 _DAY_MS = 86_400_000
-_CLOCK_SHIFT = _SEQUENCE_BITS + _PARTITION_BITS
+_CLOCK_SHIFT = SEQUENCE_BITS + _PARTITION_BITS
 
 
 def partition(entity_id: int) -> int:
     """Return the partition of an id, 0 to 255. The entity and all its keys lie in it."""
-    return entity_id >> _SEQUENCE_BITS & (PARTITIONS - 1)
+    return entity_id >> SEQUENCE_BITS & LAST_PARTITION
 
 
 def instant(entity_id: int) -> datetime:
@@ -41,7 +42,7 @@ def day_bounds(day: int) -> tuple[int, int]:
 
 def of_tick(tick: int, part: int) -> int:
     """Return the id that a partition minted at a tick: milliseconds and sequence, as stored in `minted`."""
-    return tick >> _SEQUENCE_BITS << _CLOCK_SHIFT | part << _SEQUENCE_BITS | tick & ((1 << _SEQUENCE_BITS) - 1)
+    return tick >> SEQUENCE_BITS << _CLOCK_SHIFT | part << SEQUENCE_BITS | tick & ((1 << SEQUENCE_BITS) - 1)
 
 
 def span(duration: timedelta) -> int:

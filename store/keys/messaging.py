@@ -1,6 +1,11 @@
 """Keys of conversations and messages, and of what a participant's own partition has about them."""
 
 from store.ids import partition
+from store.keys.declaring import owned_by
+
+_conversation = owned_by("conversation")
+_message = owned_by("message")
+_member = owned_by("member")
 
 
 def conversation_of(p: int, digest: str) -> str:
@@ -8,19 +13,12 @@ def conversation_of(p: int, digest: str) -> str:
     return f"conversation-of:{{{p}}}:{digest}"
 
 
-def conversation(conversation: int) -> str:
-    """hash: participants, each with the id above which they see messages, 0 once they have left; newest change"""
-    return f"conversation:{{{partition(conversation)}}}:{conversation}"
-
-
-def messages(conversation: int) -> str:
-    """zset: message of a conversation → its own id"""
-    return f"messages:{{{partition(conversation)}}}:{conversation}"
-
-
-def message(message: int) -> str:
-    """hash: a message; in the partition of its conversation"""
-    return f"message:{{{partition(message)}}}:{message}"
+conversation = _conversation("conversation")
+"""hash: participants, each with the id above which they see messages, 0 once they have left; newest change"""
+messages = _conversation("messages")
+"""zset: message of a conversation → its own id"""
+message = _message("message")
+"""hash: a message; in the partition of its conversation"""
 
 
 def sent(conversation: int, member: int) -> str:
@@ -32,9 +30,8 @@ def sent_prefix(conversation: int) -> str:
     return f"sent:{{{partition(conversation)}}}:{conversation}:"
 
 
-def deleted_messages(conversation: int) -> str:
-    """zset: deleted message, as `message:its sender` → id of the deletion; newest 100"""
-    return f"deleted-messages:{{{partition(conversation)}}}:{conversation}"
+deleted_messages = _conversation("deleted_messages")
+"""zset: deleted message, as `message:its sender` → id of the deletion; newest 100"""
 
 
 def messaged(p: int, subject: str, member: int, key: str) -> str:
@@ -42,19 +39,12 @@ def messaged(p: int, subject: str, member: int, key: str) -> str:
     return f"messaged:{{{p}}}:{subject}:{member}:{key}"
 
 
-def conversations(member: int) -> str:
-    """zset: conversation that the member sees → newest message that they see in it"""
-    return f"conversations:{{{partition(member)}}}:{member}"
-
-
-def conversation_state(member: int) -> str:
-    """hash: conversation → `version:other:read:size`: its change that was applied last, newest message by others, …"""
-    return f"conversation-state:{{{partition(member)}}}:{member}"
-
-
-def unread_conversations(member: int) -> str:
-    """set: conversation in which a message by somebody else, who is not muted, is newer than the member's read mark"""
-    return f"unread-conversations:{{{partition(member)}}}:{member}"
+conversations = _member("conversations")
+"""zset: conversation that the member sees → newest message that they see in it"""
+conversation_state = _member("conversation_state")
+"""hash: conversation → `version:other:read:size`: its change that was applied last, newest message by others, …"""
+unread_conversations = _member("unread_conversations")
+"""set: conversation in which a message by somebody else, who is not muted, is newer than the member's read mark"""
 
 
 def left_conversation(member: int, conversation: int) -> str:
@@ -62,11 +52,7 @@ def left_conversation(member: int, conversation: int) -> str:
     return f"left-conversation:{{{partition(member)}}}:{member}:{conversation}"
 
 
-def message_log(member: int) -> str:
-    """zset: change for live subscribers → its id; newest `MESSAGE_EVENTS_KEPT`, and the floor; expires when unused"""
-    return f"message-log:{{{partition(member)}}}:{member}"
-
-
-def messages_channel(member: int) -> str:
-    """Return the Pub/Sub channel on which changes to a member's message log are published."""
-    return f"messages:{{{partition(member)}}}:{member}"
+message_log = _member("message_log")
+"""zset: change for live subscribers → its id; newest `MESSAGE_EVENTS_KEPT`, and the floor; expires when unused"""
+messages_channel = _member("messages_channel", stem="messages")
+"""The Pub/Sub channel on which changes to a member's message log are published."""

@@ -1,26 +1,20 @@
 """Keys of pictures, in the partition of the member who uploaded them."""
 
 from store.ids import partition
+from store.keys.declaring import of_partition, owned_by
 
+_image = owned_by("image")
+_member = owned_by("member")
+_upload = owned_by("upload")
 
-def image(image: int) -> str:
-    """hash: an upload and the picture that it becomes: its state, its stored forms, and what it is attached to"""
-    return f"image:{{{partition(image)}}}:{image}"
-
-
-def images(member: int) -> str:
-    """zset: every upload and picture of a member → its own id"""
-    return f"images:{{{partition(member)}}}:{member}"
-
-
-def uploads(p: int) -> str:
-    """zset: upload or picture of the partition that is attached to nothing → its own id; removed after a day"""
-    return f"uploads:{{{p}}}"
-
-
-def originals(p: int) -> str:
-    """hash: upload of the partition whose bytes arrive or wait → its member, bytes, and when it expires; for a day"""
-    return f"originals:{{{p}}}"
+image = _image("image")
+"""hash: an upload and the picture that it becomes: its state, its stored forms, and what it is attached to"""
+images = _member("images")
+"""zset: every upload and picture of a member → its own id"""
+uploads = of_partition("uploads")
+"""zset: upload or picture of the partition that is attached to nothing → its own id; removed after a day"""
+originals = of_partition("originals")
+"""hash: upload of the partition whose bytes arrive or wait → its member, bytes, and when it expires; for a day"""
 
 
 def uploaded(member: int, day: int) -> str:
@@ -33,9 +27,8 @@ def processing_time(member: int, hour: int) -> str:
     return f"processing-time:{{{partition(member)}}}:{member}:{hour}"
 
 
-def upload_channel(upload: int) -> str:
-    """Return the Pub/Sub channel on which it is published that an upload's state has changed."""
-    return f"upload:{{{partition(upload)}}}:{upload}"
+upload_channel = _upload("upload_channel", stem="upload")
+"""The Pub/Sub channel on which it is published that an upload's state has changed."""
 
 
 def taken(conversation: int, reservation: int) -> str:

@@ -1,36 +1,24 @@
 """Keys of posts and comments."""
 
 from store.ids import partition
+from store.keys.declaring import owned_by
 
+_post = owned_by("post")
+_root = owned_by("root")
+_comment = owned_by("comment")
 
-def status(post: int) -> str:
-    """hash: a status, or a repost (`original` set), with its counters"""
-    return f"status:{{{partition(post)}}}:{post}"
-
-
-def likes(post: int) -> str:
-    """zset: member → id of the like"""
-    return f"likes:{{{partition(post)}}}:{post}"
-
-
-def reposts(post: int) -> str:
-    """zset: member with a plain repost of the post → that repost"""
-    return f"reposts:{{{partition(post)}}}:{post}"
-
-
-def quotes(post: int) -> str:
-    """zset: quote → its own id"""
-    return f"quotes:{{{partition(post)}}}:{post}"
-
-
-def replies(post: int) -> str:
-    """zset: status that answers the post → its own id; without hidden and deleted ones"""
-    return f"replies:{{{partition(post)}}}:{post}"
-
-
-def thread(root: int) -> str:
-    """zset: post of the conversation that began with this one, itself included while it exists → its own id"""
-    return f"thread:{{{partition(root)}}}:{root}"
+status = _post("status")
+"""hash: a status, or a repost (`original` set), with its counters"""
+likes = _post("likes")
+"""zset: member → id of the like"""
+reposts = _post("reposts")
+"""zset: member with a plain repost of the post → that repost"""
+quotes = _post("quotes")
+"""zset: quote → its own id"""
+replies = _post("replies")
+"""zset: status that answers the post → its own id; without hidden and deleted ones"""
+thread = _root("thread")
+"""zset: post of the conversation that began with this one, itself included while it exists → its own id"""
 
 
 def withdrawn(post: int, repost: int) -> str:
@@ -38,24 +26,14 @@ def withdrawn(post: int, repost: int) -> str:
     return f"withdrawn:{{{partition(post)}}}:{post}:{repost}"
 
 
-def favouriters(post: int) -> str:
-    """zset: member who favourites the post → their id; an index that may name too much, the truth is `favourites`"""
-    return f"favouriters:{{{partition(post)}}}:{post}"
-
-
-def comments(post: int) -> str:
-    """zset: comment → its own id"""
-    return f"comments:{{{partition(post)}}}:{post}"
-
-
-def commenters(post: int) -> str:
-    """zset: comment → its author, so that one member's comments on a post are found without reading all"""
-    return f"commenters:{{{partition(post)}}}:{post}"
-
-
-def comment(comment: int) -> str:
-    """hash: a comment; in the partition of its post"""
-    return f"comment:{{{partition(comment)}}}:{comment}"
+favouriters = _post("favouriters")
+"""zset: member who favourites the post → their id; an index that may name too much, the truth is `favourites`"""
+comments = _post("comments")
+"""zset: comment → its own id"""
+commenters = _post("commenters")
+"""zset: comment → its author, so that one member's comments on a post are found without reading all"""
+comment = _comment("comment")
+"""hash: a comment; in the partition of its post"""
 
 
 def commented(post: int, member: int, key: str) -> str:
@@ -63,6 +41,5 @@ def commented(post: int, member: int, key: str) -> str:
     return f"commented:{{{partition(post)}}}:{post}:{member}:{key}"
 
 
-def activity(post: int) -> str:
-    """Return the Pub/Sub channel on which changes to a post's counters are published."""
-    return f"activity:{{{partition(post)}}}:{post}"
+activity = _post("activity")
+"""The Pub/Sub channel on which changes to a post's counters are published."""

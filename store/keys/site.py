@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from store.keys.declaring import of_partition
+
 
 def hashtag(tag: str) -> str:
     """zset: posts that carry a tag → their own id; newest `HASHTAG_SIZE`"""
@@ -50,9 +52,8 @@ def ranked_lists(hashtags: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-def rescore(p: int) -> str:
-    """zset: post of the partition whose counts have changed → when its score is due, ms since 1970"""
-    return f"rescore:{{{p}}}"
+rescore = of_partition("rescore")
+"""zset: post of the partition whose counts have changed → when its score is due, ms since 1970"""
 
 
 def snapshot(digest: str, listing: str) -> str:

@@ -1,9 +1,12 @@
 """Generates the documentation's table of keys from the docstrings of `store.keys`."""
 
+import ast
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from itertools import pairwise
+from types import ModuleType
 
 from store.ids import partition
 from store.keys import groups, members, messaging, moderation, pictures, posts, site
@@ -32,28 +35,32 @@ class Described:
 def described() -> list[Described]:
     """Return all kinds of keys that `store.keys` documents, in source order."""
     found = []
-    for function in (
-        f for module in (members, posts, messaging, pictures, groups, moderation, site) for f in _functions(module)
-    ):
-        kind, colon, meaning = (inspect.getdoc(function) or "").partition(": ")
-        if colon and kind in _KINDS:
-            found.append(_describe(function, kind, meaning))
+    for module in (members, posts, messaging, pictures, groups, moderation, site):
+        for name, text in _texts(module).items():
+            kind, colon, meaning = text.partition(": ")
+            if colon and kind in _KINDS:
+                found.append(_describe(getattr(module, name), kind, meaning))
     return found
 
 
-def _functions(module: ModuleType) -> list[FunctionType]:
-    own = [f for _, f in inspect.getmembers(module, inspect.isfunction) if f.__module__ == module.__name__]
-    return sorted(own, key=lambda f: f.__code__.co_firstlineno)
+def _texts(module: ModuleType) -> dict[str, str]:
+    """Return the docstring of each function of a module, and the text below each declaration."""
+    statements = ast.parse(inspect.getsource(module)).body
+    texts = {f.name: ast.get_docstring(f) or "" for f in statements if isinstance(f, ast.FunctionDef)}
+    for declaration, below in pairwise(statements):
+        if isinstance(declaration, ast.Assign) and isinstance(below, ast.Expr):
+            texts[ast.unparse(declaration.targets[0])] = ast.literal_eval(below.value)
+    return {name: texts[name] for name in vars(module) if name in texts}  # in source order
 
 
-def _describe(function: FunctionType, kind: str, meaning: str) -> Described:
+def _describe(function: Callable[..., str], kind: str, meaning: str) -> Described:
     examples: dict[str, int | str] = {}
     for number, (name, parameter) in enumerate(inspect.signature(function).parameters.items(), 1):
         if parameter.annotation is int:
             examples[name] = _EXAMPLE_PARTITION if name == "p" else _example(number)
         else:
             examples[name] = f"\N{LEFT-POINTING ANGLE BRACKET}{name}\N{RIGHT-POINTING ANGLE BRACKET}"
-    key = function(**examples)
+    key = function(*examples.values())
     pattern, shown = re.escape(key).replace(str(_EXAMPLE_PARTITION), r"\d+"), key
     for name, example in examples.items():
         if name != "p":

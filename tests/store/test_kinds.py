@@ -73,6 +73,11 @@ def of_entities() -> Iterator[str]:
             yield kind.name
 
 
+def test_every_key_has_its_name() -> None:
+    """Each key is declared under the name that scripts and the table of keys give it."""
+    assert [name for name, key in vars(keys).items() if inspect.isfunction(key) and key.__name__ != name] == []
+
+
 def test_every_list_is_declared() -> None:
     """Each sorted set that an entity owns is declared, so that it is checked, mended and exported."""
     assert set(of_entities()) - {one.name for one in kinds.LISTS} == NOT_DECLARED.keys()

@@ -1,0 +1,42 @@
+"""Declares the keys of an entity, and those of a partition. A key of any other form is a function of its own.
+
+The text below a declaration documents its key, as the docstring of a function does.
+"""
+
+from collections.abc import Callable
+from inspect import Parameter, Signature
+
+from store.ids import LAST_PARTITION, SEQUENCE_BITS
+
+Key = Callable[[int], str]
+
+
+def owned_by(noun: str) -> Callable[..., Key]:
+    """Return what declares a key that each entity of a kind has, in its partition. The stem is the name, unless given.
+
+    The owner's partition is computed as `store.ids.partition` does. A call would add a tenth to each key's cost.
+    """
+
+    def declare(name: str, stem: str = "") -> Key:
+        before = f"{stem or _stem(name)}:{{"
+        return _named(name, noun, lambda owner: f"{before}{owner >> SEQUENCE_BITS & LAST_PARTITION}}}:{owner}")
+
+    return declare
+
+
+def of_partition(name: str) -> Key:
+    """Declare a key that each partition has."""
+    before = f"{_stem(name)}:{{"
+    return _named(name, "p", lambda p: f"{before}{p}}}")
+
+
+def _stem(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _named(name: str, parameter: str, key: Key) -> Key:
+    """Return a key that shows its name and its parameter, as scripts and the table of keys have them."""
+    key.__name__ = name
+    named = Parameter(parameter, Parameter.POSITIONAL_ONLY, annotation=int)
+    key.__signature__ = Signature([named], return_annotation=str)  # type: ignore[attr-defined]
+    return key
