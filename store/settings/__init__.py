@@ -8,13 +8,12 @@ from typing import Any
 from store.settings import checking
 from store.settings.checking import SECRET_LENGTH
 from store.settings.declaring import read, setting
-from store.settings.queries import QuerySettings
 
 __all__ = ["SECRET_LENGTH", "Settings", "settings_table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(QuerySettings):
+class Settings:
     """All settings. The environment variable of each is its field's name in capitals."""
 
     host: str = setting("127.0.0.1", "address to listen on")
@@ -262,6 +261,80 @@ class Settings(QuerySettings):
     job_lease_seconds: int = setting(10, "silence after which unfinished work is taken over, s", least=1)
     job_attempts: int = setting(8, "failures after which work is set aside as dead", least=1)
 
+    # Pictures
+    media_store: str = setting(
+        "",
+        "where pictures are stored: a folder that all processes share, or `s3://bucket/prefix`, whose endpoint and "
+        "credentials are in `AWS_…`; unset: `DATA_DIR/media`",
+    )
+    media_url: str = setting(
+        "", "what links to pictures begin with, such as the URL of a CDN that asks this server; unset: `PUBLIC_URL`"
+    )
+    max_alt: int = setting(5_000, "characters of a picture's alt text", least=1, most=100_000)
+    require_alt: bool = setting(False, "whether pictures of posts and messages need an alt text")
+    upload_link_seconds: int = setting(3_600, "how long the link of an upload works, s", least=10, most=86_400)
+    upload_seconds: int = setting(300, "how long the bytes of an upload may take to arrive, s", least=1, most=3_600)
+    unattached_hours: int = setting(24, "hours after which an upload that is attached to nothing is removed", least=1)
+    image_seconds: int = setting(30, "processor time that a picture may take to be processed, s", least=1, most=600)
+    image_seconds_per_hour: int = setting(
+        120, "processor time that the pictures of one member may take in an hour, s; others wait until it ends", least=1
+    )
+    images_at_once: int = setting(1, "pictures that a worker processes at a time, each in a process", least=1, most=64)
+    images_per_day: int = setting(200, "uploads that one member can begin in a day (UTC)", least=1, most=100_000)
+    images_waiting_mib: int = setting(
+        2_000,
+        "uploaded files of all members that may arrive or wait to be processed, MiB; one may always",
+        least=1,
+        most=1 << 30,
+    )
+    images_waiting_mib_per_member: int = setting(50, "the same of one member, MiB", least=1, most=1 << 30)
+    upload_mib_per_address: int = setting(
+        1_000, "bytes of pictures that one address may send in an hour, MiB", least=1, most=1 << 30
+    )
+    max_image_bytes: int = setting(10_000_000, "bytes of an uploaded picture", least=1_000, most=1 << 30)
+    max_image_pixels: int = setting(
+        50_000_000, "pixels of an uploaded picture; 8 bytes each may be needed to decode it", least=1_000, most=1 << 30
+    )
+
+    # What operators observe
+    metrics_port: int = setting(0, "port of the metrics for Prometheus; 0 measures nothing", least=0, most=65535)
+    metrics_host: str = setting("127.0.0.1", "address on which the metrics are served; keep strangers away from it")
+    slow_operation_ms: int = setting(
+        0,
+        "queries and mutations that take at least so long are logged with their plan and round trips, ms; 0 logs none",
+        least=0,
+        most=3_600_000,
+    )
+    traces_url: str = setting(
+        "",
+        "where traces are sent as OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; unset: nothing is traced",
+    )
+    traces_percent: float = setting(
+        1.0, "share of operations that are traced, unless a trusted proxy has decided, %", least=0, most=100
+    )
+    traces_headers: tuple[str, ...] = setting(
+        (), "headers for the collector, such as `authorization=Basic …`, comma-separated", is_secret=True
+    )
+    traces_service: str = setting("perch", "the name under which the collector lists this site's traces")
+
+    # Queries
+    max_depth: int = setting(15, "depth of a query", least=1)
+    max_query: int = setting(16_384, "characters of a query text", least=1)
+    max_tokens: int = setting(1_000, "tokens of a query, and comments likewise", least=1)
+    max_operations: int = setting(50, "operations of one query text", least=1)
+    max_aliases: int = setting(30, "aliases in a query", least=0)
+    max_fields: int = setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
+    max_cost: int = setting(
+        40_000,
+        "cost of a query: fields and pages, times the entries asked of the lists above; 1 is some µs of CPU",
+        least=1,
+    )
+    max_anonymous_cost: int = setting(20_000, "the same for an anonymous request, if `MAX_COST` is more", least=1)
+    max_values: int = setting(
+        6_000, "values in the variables of a request, those in lists and objects counted", least=1
+    )
+    max_body: int = setting(262_144, "bytes of a request body or websocket message", least=1024)
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
         """Return the settings of the environment; raises SettingError, which names the variable and the rule."""
@@ -285,8 +358,7 @@ class Settings(QuerySettings):
 def settings_table() -> str:
     """Return the documentation's table of all settings, in Markdown."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
-    own = [f for f in fields(Settings) if f not in fields(QuerySettings)]
-    for f in (*own, *fields(QuerySettings)):
+    for f in fields(Settings):
         value: Any = f.default
         default = str(value).lower() if isinstance(value, bool) else "" if value == () else str(value)
         rows.append(f"| `{f.name.upper()}` | {f'`{default}`' if default else 'unset'} | {f.metadata['meaning']} |")
