@@ -28,7 +28,8 @@ from serving.arguments import Subcommands
 from serving.running import StartError
 from serving.tracing.exporting import exported
 from store.client import requirements
-from store.client.database import Unavailable, UnsupportedServer
+from store.client.database import Unavailable
+from store.client.requirements import UnsupportedServer
 from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
 from store.layout.versions import UnsupportedLayout

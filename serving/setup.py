@@ -11,7 +11,8 @@ import schema
 from serving.http.descriptors import most_connections
 from serving.running import BACKLOG
 from store.client import clocks, health, requirements
-from store.client.database import Database, Unavailable, UnsupportedServer
+from store.client.database import Database, Unavailable
+from store.client.requirements import UnsupportedServer
 from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
 from store.ids import CLOCK_SKEW
@@ -52,7 +53,7 @@ async def _opened(settings: Settings) -> AsyncIterator[Database]:
         return
     db = Database(settings.redis_url, settings)
     try:
-        await db.check_server()
+        await requirements.check_version(db)
         await versions.check(db)
         yield db
     finally:

@@ -8,8 +8,7 @@ import structlog
 from redis.exceptions import RedisError, ResponseError
 
 from store import keys
-from store.client.database import Command, Database, Unavailable, script
-from store.client.repeating import repeatable
+from store.client.database import Command, Database, Unavailable, repeatable, script
 from store.ids import PARTITIONS, instant, partition
 from store.records.jobs import DeadJob, Job, read_any_job
 from store.records.lists import read_pairs

@@ -27,9 +27,8 @@ from resolvers.jobs.mentions import end_of_comment, notify_of_comment
 from resolvers.jobs.step import Budget, Part, Step, StepOutcome, conclude, in_parts
 from resolvers.loading.batcher import Batcher
 from store import account_names, jobs
-from store.client.database import CommandRefused, Database, Unavailable
+from store.client.database import CommandRefused, Database, Unavailable, repeatable
 from store.client.metering import METER
-from store.client.repeating import repeatable
 from store.client.tracing import SpanKind, part
 from store.moderation import log as moderation_log
 from store.records import job_bodies

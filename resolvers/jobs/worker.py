@@ -17,10 +17,9 @@ from resolvers.jobs.traces import continued
 from resolvers.rules import ranking
 from store import importance, jobs
 from store.client.background import BACKGROUND, PAUSE_SECONDS
-from store.client.database import CommandRefused, Database, Unavailable
+from store.client.database import CommandRefused, Database, Unavailable, repeatable
 from store.client.metering import METER
 from store.client.pubsub.channels import PubSub
-from store.client.repeating import repeatable
 from store.ids import PARTITIONS
 from store.media.objects import MediaUnavailable
 from store.pictures import uploads

@@ -16,7 +16,8 @@ from resolvers.operation.inputs import batches
 from resolvers.upkeep.commands import CommandAnswer, Show, UpkeepRefused, check, require_newest_layout
 from store import jobs
 from store.client import requirements
-from store.client.database import Database, Unavailable, UnsupportedServer
+from store.client.database import Database, Unavailable
+from store.client.requirements import UnsupportedServer
 from store.ids import PARTITIONS
 from store.settings import urls
 from store.upkeep import comparing, scanning
@@ -127,7 +128,7 @@ async def _check_target(db: Database, target: Database, options: Options) -> Non
     if not options.skip_verify:
         await require_newest_layout(db)
     try:
-        await target.check_server()
+        await requirements.check_version(target)
         await requirements.warn(target)
         found = await moving.servers(target)
     except (Unavailable, UnsupportedServer) as error:

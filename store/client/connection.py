@@ -1,4 +1,4 @@
-"""Connections to the server that all callers share, with automatic pipelining.
+"""Connections to one server that all callers share, with automatic pipelining, and what happens when it is silent.
 
 redis-py opens a connection: it handles addresses, TLS, passwords and the database's number. Then this module takes over
 the transport. Here a reply costs one iteration of a loop. redis-py's own pipeline spends a coroutine and a timer on it.
@@ -11,7 +11,7 @@ No caller holds a connection. A cancelled caller leaves at once, and its replies
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -22,13 +22,15 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client.breaker import TIMED_OUT, CircuitBreaker, Silent
-from store.client.metering import count_commands
-from store.client.outages import outage
+from store.client.metering import METER, WORK
+from store.client.outages import TIMED_OUT, NotConnected, Silent, outage
+from store.client.tasks import stop
 
 Commands = Sequence[tuple[Any, ...]]
 
 AnyConnection = TypeVar("AnyConnection", bound="RedisConnection")
+PROBE_SECONDS = 2.0  # How long a probe waits. Then another connection is tried: the network may have dropped the first.
+PAUSE_SECONDS = 0.1  # Between two probes.
 UNFINISHED = object()  # in place of a reply that has not arrived completely
 
 
@@ -37,6 +39,54 @@ def _error(server: str, text: str) -> Exception:
     if code == "NOSCRIPT":
         return NoScriptError(text)
     return outage(code, text, server) or ResponseError(message if code == "ERR" else text)
+
+
+class CircuitBreaker:
+    """The state of one server. `probe` opens a connection and has a command answered; `server` is its name."""
+
+    def __init__(self, server: str, probe: Callable[[], Awaitable[None]]) -> None:
+        self.server = server
+        self.is_open = False  # whether commands fail at once
+        self._probe = probe
+        self._since = 0.0  # when it was opened, by the loop's clock
+        self._probing: asyncio.Task[None] | None = None
+
+    @property
+    def silence(self) -> float:
+        """For how long commands have failed at once, s."""
+        return asyncio.get_running_loop().time() - self._since if self.is_open else 0.0
+
+    def check(self) -> None:
+        """Raise Silent while the server has not answered."""
+        if self.is_open:
+            raise Silent(f"{self.server} does not answer")
+
+    def open(self) -> None:
+        """Make commands fail at once, and begin to probe: the server has left one unanswered."""
+        if not self.is_open:
+            loop = asyncio.get_running_loop()
+            self.is_open, self._since = True, loop.time()
+            self._probing = loop.create_task(self._run(), name="probe")
+
+    async def _run(self) -> None:
+        """Probe until the server answers. A refused connection is an answer, too: the next command fails at once."""
+        while not await self._is_answered():  # noqa: ASYNC110  a server that answers again sets no event
+            await asyncio.sleep(PAUSE_SECONDS)
+        self.is_open = False
+
+    async def _is_answered(self) -> bool:
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                await self._probe()
+        except (Silent, *TIMED_OUT):
+            return False
+        except (RedisConnectionError, OSError):
+            pass
+        return True
+
+    async def close(self) -> None:
+        """Stop probing."""
+        await stop(self._probing)
 
 
 @dataclass(slots=True)
@@ -95,7 +145,9 @@ class RedisConnection(asyncio.Protocol):
         if not self.is_open:
             raise RedisConnectionError("the connection was lost")
         packed = list(map(hiredis.pack_command, commands))
-        count_commands(len(packed))
+        METER.commands += len(packed)
+        if (work := WORK.get()) is not None:
+            work.commands += len(packed)
         if not self._unsent:
             self._loop.call_soon(self._leave)
         self._unsent += packed
@@ -228,3 +280,84 @@ async def connect(
     except BaseException:
         await connection.disconnect(nowait=True)
         raise
+
+
+class RedisConnections:
+    """A few connections. Each batch uses the one with the fewest batches awaited."""
+
+    def __init__(
+        self,
+        make: Callable[[], AbstractConnection],
+        count: int,
+        reply_seconds: float,
+        breaker: CircuitBreaker | None = None,
+    ) -> None:
+        self._make = make
+        self._count = count
+        self._reply_seconds = reply_seconds
+        self._breaker = breaker
+        self._connections: list[RedisConnection] = []
+        self._opening = asyncio.Lock()
+        self._opened = 0.0  # when the connection that is being opened was begun, by the loop's clock; 0 without one
+        self._is_closed = False
+
+    @property
+    def silence(self) -> float:
+        """For how long a command, or a connection that is being opened, has waited for its reply, s."""
+        opening = asyncio.get_running_loop().time() - self._opened if self._opened else 0.0
+        return max([opening, *(connection.silence for connection in self._connections)])
+
+    def run(self, commands: Commands) -> Awaitable[list[Any]]:
+        """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError.
+
+        NotConnected is one of these: nothing was sent. No coroutine is needed where a connection is open.
+        """
+        connection = self._idlest()
+        return self._open_and_run(commands) if connection is None else connection.send(commands)
+
+    async def _open_and_run(self, commands: Commands) -> list[Any]:
+        return await (await self.pick()).send(commands)
+
+    async def pick(self) -> RedisConnection:
+        """Return the connection with the fewest batches awaited; raises NotConnected."""
+        try:
+            connection = self._idlest()
+            return await self._open() if connection is None else connection
+        except Silent:
+            raise
+        except (RedisConnectionError, OSError) as error:
+            raise NotConnected(str(error)) from error
+
+    def _idlest(self) -> RedisConnection | None:
+        if self._breaker:
+            self._breaker.check()
+        connection = min(self._connections, key=len, default=None)
+        if connection is None or not connection.is_open or (len(connection) and len(self._connections) < self._count):
+            return None
+        return connection
+
+    async def _open(self) -> RedisConnection:
+        async with self._opening:
+            if self._is_closed:
+                raise RedisConnectionError("the connections were closed")
+            if (opened := self._idlest()) is not None:  # a connection has a length, which may be 0
+                return opened  # another caller has opened it meanwhile
+            for connection in [connection for connection in self._connections if not connection.is_open]:
+                self._connections.remove(connection)
+                await connection.close()
+            self._opened = asyncio.get_running_loop().time()
+            try:
+                connection = await connect(
+                    self._make, lambda made: RedisConnection(made, self._reply_seconds, self._breaker), self._breaker
+                )
+            finally:
+                self._opened = 0.0
+            self._connections.append(connection)
+            return connection
+
+    async def close(self) -> None:
+        """Close every connection once all commands have been answered. None can be opened afterwards."""
+        async with self._opening:
+            self._is_closed = True
+            while self._connections:
+                await self._connections.pop().close()

@@ -1,46 +1,53 @@
-"""The database: sends commands to Redis and returns the replies."""
+"""The database: sends commands to Redis in round trips, which it counts, watches and repeats."""
 
 import asyncio
+import contextlib
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from functools import lru_cache, partial
 from typing import Any
 
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from store.client import health
-from store.client.caching.cache import Cache
-from store.client.caching.values import Reading, hand_out
+from store.client.caching.cache import Cache, hand_out
+from store.client.caching.values import Reading
 from store.client.counts import LocalCounts
-from store.client.lua import SCRIPTS
-from store.client.metering import count_round_trip
+from store.client.lua import NAMES, SCRIPTS
+from store.client.metering import METER, WORK
 from store.client.nodes.all import Nodes
-from store.client.nodes.one import LOST, REPLY_SECONDS, StoreNode
-from store.client.outage_log import OutageLog
-from store.client.outages import OUTAGES, CommandRefused, ConnectionLost, Unavailable, lost
-from store.client.repeating import Tries
-from store.client.round_trips import command_name, follow, watched
-from store.client.tracing import Take
+from store.client.nodes.one import REPLY_SECONDS, StoreNode, read_info
+from store.client.outages import LOST, OUTAGES, CommandRefused, ConnectionLost, OutageLog, Unavailable, lost
+from store.client.tracing import SPAN, Span, SpanKind, Take
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
 from store.keys import minted
 from store.media.objects import Media
 from store.settings import Settings
 
-__all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
+__all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "script"]
 
 Command = tuple[Any, ...]
 
-OLDEST_SERVER = (7, 0)  # The first version with SET NX GET, EXPIRE NX and XAUTOCLAIM as used here.
 NO_SUCH_MEMBER = "PERCH no such member"  # The error reply of a script when the acting member has no record.
+TRIES = 8  # How often commands are sent at most.
+REPEAT_SECONDS = 1.0  # For how long they are sent again. A server that hangs is not waited for twice.
+
+COMMANDS_SHOWN = 10  # Different commands and scripts that the text of a round trip names.
+ROUND_TRIP = SpanKind.ROUND_TRIP.value  # the name of their spans
+TEXTS_KEPT = 1_000  # Cached texts of round trips.
+
+_IS_REPEATABLE: ContextVar[bool] = ContextVar("repeatable", default=False)
+_SCRIPTS = frozenset(NAMES.values())
+_UNWATCHED: AbstractContextManager[None] = nullcontext()
 
 
 class MemberGone(Exception):
     """The acting member has deleted their account since the session check. Nothing was changed."""
-
-
-class UnsupportedServer(Exception):
-    """The server is older than the scripts require."""
 
 
 def script(name: str, /, **named: Any) -> Command:
@@ -49,6 +56,35 @@ def script(name: str, /, **named: Any) -> Command:
     Raises TypeError unless exactly the script's parameters are named.
     """
     return SCRIPTS[name].command(named)
+
+
+@contextlib.contextmanager
+def repeatable() -> Iterator[None]:
+    """Have all commands inside the context sent again at once whenever their connection is lost.
+
+    The server may have executed them already. So this is for jobs, whose steps may run twice, and for reads. Everybody
+    else gets Unavailable, and a job that began so is handed over to a worker.
+    """
+    token = _IS_REPEATABLE.set(True)
+    try:
+        yield
+    finally:
+        _IS_REPEATABLE.reset(token)
+
+
+class _Tries:
+    """The tries to send some commands."""
+
+    __slots__ = ("_began", "_left")
+
+    def __init__(self) -> None:
+        self._left = TRIES if _IS_REPEATABLE.get() else 1
+        self._began = asyncio.get_running_loop().time()
+
+    def go_on(self) -> bool:
+        """Return whether to send the commands once more, after a try whose connection was lost."""
+        self._left -= 1
+        return self._left > 0 and asyncio.get_running_loop().time() < self._began + REPEAT_SECONDS
 
 
 class Database:
@@ -72,12 +108,13 @@ class Database:
         Returns the replies to the commands, and whether every cached value is now as fresh as this call.
         Raises as `run` does.
         """
-        with watched(commands, readings):
+        with _watched(commands, readings):
             return await self._read(commands, readings)
 
     async def _read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:
         try:
-            await self.servers.find_out()
+            if not self.servers.is_known:
+                await self.servers.find_out()
             tracked = await self.cache.begin(readings) if self.cache.is_on else None
         except LOST as error:
             if not self.servers.is_cluster:
@@ -111,7 +148,7 @@ class Database:
         tracked = self.cache.begin_at_once(readings)
         if tracked is not None:
             self._count()
-            follow(tracked, readings)
+            _follow(tracked, readings)
         return tracked
 
     @staticmethod
@@ -141,7 +178,7 @@ class Database:
         """
         if not commands:
             return []
-        with watched(commands):
+        with _watched(commands):
             return await self._send(commands)
 
     async def ask(self, *commands: Command) -> list[Any]:
@@ -186,7 +223,7 @@ class Database:
         self._count()
         try:
             await self.servers.find_out()
-            with watched(commands):
+            with _watched(commands):
                 found = await asyncio.gather(*(node.run(commands) for node in self.nodes))
         except LOST as error:
             raise self._unreachable(error) from error
@@ -199,11 +236,13 @@ class Database:
 
     def _count(self) -> None:
         self.round_trips += 1
-        count_round_trip()
+        METER.round_trips += 1
+        if (work := WORK.get()) is not None:
+            work.round_trips += 1
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         self._count()
-        tries = Tries()
+        tries = _Tries()
         replies = await self._try(commands, tries)
         if OUTAGES.isdisjoint(map(type, replies)):
             return replies
@@ -219,9 +258,11 @@ class Database:
         self._refused(commands, replies)
         return replies
 
-    async def _try(self, commands: Sequence[Command], tries: Tries) -> list[Any]:
+    async def _try(self, commands: Sequence[Command], tries: _Tries) -> list[Any]:
         while True:
             try:
+                if not self.servers.is_known:
+                    await self.servers.find_out()
                 return await self.servers.run(commands)
             except LOST as error:
                 self.unfinished.add_lost(commands)
@@ -250,24 +291,9 @@ class Database:
         except LOST as error:
             raise self._unreachable(error) from error
 
-    async def check_server(self) -> str:
-        """Return the oldest node's name and version; raises UnsupportedServer below 7.0, Unavailable if one is away."""
-        try:
-            nodes = [self._facts(str(text)) for (text,) in await self.each_node(("INFO", "server"))]
-        except RedisError as error:
-            raise Unavailable(str(error)) from error
-        info = min(nodes, key=_version)
-        if _version(info) < OLDEST_SERVER:
-            raise UnsupportedServer(f"Redis {info['redis_version']} is too old: 7.0 or newer is needed")
-        return f"Valkey {valkey}" if (valkey := info.get("valkey_version")) else f"Redis {info['redis_version']}"
-
     async def used_memory(self) -> int:
         """Return the used memory of all nodes in bytes."""
-        return sum(int(self._facts(text)["used_memory"]) for (text,) in await self.each_node(("INFO", "memory")))
-
-    @staticmethod
-    def _facts(text: str) -> dict[str, str]:
-        return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        return sum(int(read_info(text)["used_memory"]) for (text,) in await self.each_node(("INFO", "memory")))
 
     async def ready(self) -> bool:
         """Return whether all servers answer and accept writes; within a second, raises nothing."""
@@ -284,10 +310,6 @@ class Database:
         await self.outages.close()  # last: commands that are being answered may still fail
 
 
-def _version(info: dict[str, str]) -> tuple[int, ...]:
-    return tuple(int(part) for part in info["redis_version"].split(".")[:2])
-
-
 def _sound(replies: list[Any]) -> list[Any]:
     """Return replies; raises the first error among them."""
     for reply in replies:
@@ -296,3 +318,66 @@ def _sound(replies: list[Any]) -> list[Any]:
         if isinstance(reply, Exception):
             raise reply
     return replies
+
+
+def command_name(command: Command) -> str:
+    """Return the name of a command, or of the script that it runs."""
+    return str(NAMES.get(command[1], "EVALSHA") if command[0] == "EVALSHA" else command[0])
+
+
+def _watched(commands: Sequence[Command], readings: Sequence[Reading] = ()) -> AbstractContextManager[None]:
+    """Watch a round trip, if somebody watches what is running."""
+    parent = SPAN.get()
+    return _UNWATCHED if parent is None else _Watched(parent, commands, readings)
+
+
+class _Watched:
+    """A round trip that is watched. A repetition in it, after a slot has moved, makes no span of its own."""
+
+    __slots__ = ("_commands", "_readings", "_span", "_token")
+
+    def __init__(self, parent: Span, commands: Sequence[Command], readings: Sequence[Reading]) -> None:
+        self._commands = commands
+        self._readings = readings
+        self._span = parent.child(SpanKind.ROUND_TRIP, ROUND_TRIP)
+
+    def __enter__(self) -> None:
+        self._token = SPAN.set(None)
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        SPAN.reset(self._token)
+        _end(self._span, self._commands, self._readings, error)
+
+
+def _follow(replied: asyncio.Future[list[Any]], readings: Sequence[Reading]) -> None:
+    """Watch a round trip until the future of its replies is done."""
+    parent = SPAN.get()
+    if parent is not None:
+        span = parent.child(SpanKind.ROUND_TRIP, ROUND_TRIP)
+        replied.add_done_callback(partial(_replied, span, readings))
+
+
+def _replied(span: Span, readings: Sequence[Reading], replied: asyncio.Future[list[Any]]) -> None:
+    _end(span, (), readings, None if replied.cancelled() else replied.exception())
+
+
+def _end(span: Span, commands: Sequence[Command], readings: Sequence[Reading], error: BaseException | None) -> None:
+    """End a round trip and its scripts. Replies are read together, so the scripts have the times of the round trip."""
+    sent = [*commands, *(command for reading in readings for command in reading.commands)] if readings else commands
+    names = tuple(map(command_name, sent))
+    text, scripts = _summary(names) if names else ("PING", {})
+    span.facts = {"commands": text, "count": len(names) or 1}
+    span.end(error)
+    for script, calls in scripts.items() if span.trace else ():
+        inner = span.child(SpanKind.SCRIPT, script)
+        inner.began, inner.ended, inner.error, inner.facts = span.began, span.ended, span.error, {"calls": calls}
+        inner.take(inner)
+
+
+@lru_cache(TEXTS_KEPT)
+def _summary(names: tuple[str, ...]) -> tuple[str, Mapping[str, int]]:
+    """Return the text that names the commands and scripts of a round trip, and how often it runs each script."""
+    counts = Counter(names)
+    texts = [one if count == 1 else f"{one} x{count}" for one, count in counts.items()]
+    texts[COMMANDS_SHOWN:] = ["…"] if len(texts) > COMMANDS_SHOWN else []
+    return ", ".join(texts), {one: count for one, count in counts.items() if one in _SCRIPTS}

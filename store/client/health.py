@@ -9,8 +9,8 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from store.client.nodes.all import Nodes
-from store.client.nodes.one import LOST, StoreNode
-from store.client.outages import Redirected, Unavailable, lost
+from store.client.nodes.one import StoreNode, read_info
+from store.client.outages import LOST, Redirected, Unavailable, lost
 from store.ids import PARTITIONS
 from store.keys import absent
 
@@ -96,7 +96,7 @@ def _state(reply: Any) -> str:
 
 
 def _memory(text: Any) -> tuple[int | None, int | None]:
-    facts = dict(line.split(":", 1) for line in text.split() if ":" in line) if isinstance(text, str) else {}
+    facts = read_info(text) if isinstance(text, str) else {}
     if "used_memory" not in facts:
         return None, None
     limit = int(facts.get("maxmemory", 0)) or int(facts.get("total_system_memory", 0))

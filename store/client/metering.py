@@ -41,19 +41,3 @@ class StoreWork:
 
 METER = Meter()
 WORK: ContextVar[StoreWork | None] = ContextVar("work", default=None)  # of the running operation, if it is measured
-
-
-def count_round_trip() -> None:
-    """Count a round trip for the process, and for the running operation."""
-    METER.round_trips += 1
-    work = WORK.get()
-    if work is not None:
-        work.round_trips += 1
-
-
-def count_commands(count: int) -> None:
-    """Count commands that are being sent, for the process and for the running operation."""
-    METER.commands += count
-    work = WORK.get()
-    if work is not None:
-        work.commands += count

@@ -15,9 +15,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
 from store import keys
-from store.client.breaker import CircuitBreaker
-from store.client.connection import Commands, RedisConnection
-from store.client.connections import RedisConnections
+from store.client.connection import CircuitBreaker, Commands, RedisConnection, RedisConnections
 from store.client.outages import CommandRefused, ConnectionLost, Redirected
 from store.client.slots import key_of, may_change, tag_of
 from store.client.tasks import stop

@@ -4,6 +4,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from store.client.database import Database, Unavailable
+from store.client.nodes.one import read_info
 from store.records.lists import read_pairs
 
 REQUIRED = {
@@ -16,7 +17,29 @@ REQUIRED = {
     "hash-max-listpack-value": "2100",  # bytes; a post of 500 characters has at most 2,000
 }
 
+OLDEST_SERVER = (7, 0)  # The first version with SET NX GET, EXPIRE NX and XAUTOCLAIM as used here.
+
 log = structlog.get_logger()
+
+
+class UnsupportedServer(Exception):
+    """The server is older than the scripts require."""
+
+
+async def check_version(db: Database) -> str:
+    """Return the oldest node's name and version; raises UnsupportedServer below 7.0, Unavailable if one is away."""
+    try:
+        nodes = [read_info(str(text)) for (text,) in await db.each_node(("INFO", "server"))]
+    except RedisError as error:
+        raise Unavailable(str(error)) from error
+    info = min(nodes, key=_version)
+    if _version(info) < OLDEST_SERVER:
+        raise UnsupportedServer(f"Redis {info['redis_version']} is too old: 7.0 or newer is needed")
+    return f"Valkey {valkey}" if (valkey := info.get("valkey_version")) else f"Redis {info['redis_version']}"
+
+
+def _version(info: dict[str, str]) -> tuple[int, ...]:
+    return tuple(int(part) for part in info["redis_version"].split(".")[:2])
 
 
 async def warn(db: Database) -> None:

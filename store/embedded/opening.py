@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 
+from store.client import requirements
 from store.client.database import Database, Unavailable
 from store.embedded import cluster
 from store.embedded.attach import Attachment, attach
@@ -77,7 +78,7 @@ async def _reach(db: Database, waits: Waits, patience: float) -> str:
     last = time.monotonic() + patience
     while True:
         try:
-            name = await db.check_server()
+            name = await requirements.check_version(db)
             await db.load_scripts()
             await versions.current(db)  # refused while data is loaded
         except Unavailable as error:

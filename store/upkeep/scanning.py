@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from store import keys, kinds, search
 from store.client.database import Database, Unavailable
-from store.client.nodes.one import LOST
+from store.client.outages import LOST
 from store.ids import PARTITIONS
 from store.kinds import KeyKind
 from store.moderation.records import ReportState

@@ -10,8 +10,7 @@ import pytest
 from store import keys
 from store.client import health, replication
 from store.client.connection import Commands, RedisConnection
-from store.client.database import CommandRefused, Database, Unavailable
-from store.client.round_trips import command_name
+from store.client.database import CommandRefused, Database, Unavailable, command_name
 from store.limits.attempts import count_request_commands
 from store.settings import Settings
 from tests.support.people import SECRET

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from store import keys
-from store.client.caching.tracking import PRESENT, Tracked
+from store.client.caching.cache import PRESENT, Tracked
 from store.client.caching.values import Changed, Records
 from store.client.database import Database, Unavailable
 from store.ids import PARTITIONS

@@ -17,7 +17,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from store.client.caching.cache import Cache
 from store.client.caching.values import Changed
-from store.client.connections import RedisConnections
+from store.client.connection import RedisConnections
 from store.client.database import Command, Database
 from store.client.nodes.one import StoreNode
 from store.ids import PARTITIONS
@@ -93,8 +93,8 @@ async def test_what_leaves_together(connections: RedisConnections) -> None:
 
 async def test_who_leaves(connections: RedisConnections) -> None:
     """Replies to a cancelled caller are dropped in their turn, and nobody gets another's."""
-    leaving = [asyncio.create_task(connections.run([("ECHO", "gone")])) for _ in range(20)]
-    staying = [asyncio.create_task(connections.run([("ECHO", f"{i}")])) for i in range(20)]
+    leaving = [asyncio.ensure_future(connections.run([("ECHO", "gone")])) for _ in range(20)]
+    staying = [asyncio.ensure_future(connections.run([("ECHO", f"{i}")])) for i in range(20)]
     await asyncio.sleep(0)
     for one in leaving:
         one.cancel()
@@ -118,7 +118,7 @@ async def test_silence(connections: RedisConnections, db: Database) -> None:
 async def test_a_connection_that_is_cut(connections: RedisConnections, db: Database) -> None:
     """Waiting callers get an error when the connection is lost; the next caller opens another."""
     (own,) = await connections.run([("CLIENT", "ID")])
-    waiting = asyncio.create_task(connections.run([silent(db)]))
+    waiting = asyncio.ensure_future(connections.run([silent(db)]))
     await asyncio.sleep(0)
     await db.nodes[0].run([("CLIENT", "KILL", "ID", own)])
     with pytest.raises(RedisConnectionError, match="the connection was lost"):
@@ -240,7 +240,7 @@ async def test_a_reply_too_many(connections: RedisConnections, is_asking: bool) 
 
 async def test_closed(connections: RedisConnections) -> None:
     """Closing waits for running commands; afterwards no connection is opened."""
-    under_way = asyncio.create_task(connections.run([("ECHO", "last")]))
+    under_way = asyncio.ensure_future(connections.run([("ECHO", "last")]))
     await asyncio.sleep(0)
     await connections.close()
     assert await under_way == ["last"]
@@ -258,14 +258,17 @@ Send = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
 
 async def _sender(connections: RedisConnections, cache: Cache, connection: str) -> Send:
     """Return the function that sends commands through the shared connections, or through the tracking one."""
-    if connection == "shared":
-        return connections.run
+
+    async def run(commands: list[tuple[Any, ...]]) -> list[Any]:
+        return await connections.run(commands)
 
     async def read(commands: list[tuple[Any, ...]]) -> list[Any]:
         tracked = await cache.begin([Raw(commands)])
         assert tracked
         return await tracked
 
+    if connection == "shared":
+        return run
     await read([("PING",)])
     return read
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.client import database, outage_log
+from store.client import database, outages
 from store.client.database import CommandRefused, Database
 from store.client.nodes import one
 from store.settings import Settings
@@ -67,8 +67,8 @@ class Looking:
     """Says what the looks at the store's state find."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(outage_log, "LOG_SECONDS", 0.001)
-        monkeypatch.setattr(outage_log, "WATCH_SECONDS", 0)
+        monkeypatch.setattr(outages, "LOG_SECONDS", 0.001)
+        monkeypatch.setattr(outages, "WATCH_SECONDS", 0)
         self.is_back = False
         self.looks = 0
 
@@ -87,7 +87,7 @@ async def test_a_line_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """While errors go on a line a minute counts them. The outage goes on without errors until the store is back."""
     looking, refusal = Looking(monkeypatch), CommandRefused("OOM command not allowed", "OOM")
     with logged() as lines:
-        noted = outage_log.OutageLog(looking.look)
+        noted = outages.OutageLog(looking.look)
         for _ in range(5):
             noted.note(refusal, "INCR")
         await until(lambda: _holds(len(lines) == 2))
@@ -107,10 +107,10 @@ async def test_a_line_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_what_comes_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """An outage that begins and ends within seconds again and again has one line of each kind a minute."""
     looking, refusal = Looking(monkeypatch), CommandRefused("OOM command not allowed", "OOM")
-    monkeypatch.setattr(outage_log, "LOG_SECONDS", 3600)
+    monkeypatch.setattr(outages, "LOG_SECONDS", 3600)
     looking.is_back = True
     with logged() as lines:
-        noted = outage_log.OutageLog(looking.look)
+        noted = outages.OutageLog(looking.look)
         for _ in range(5):
             noted.note(refusal)
             await until(lambda: _holds("store_back" in [line["event"] for line in lines]))
@@ -123,7 +123,7 @@ async def test_a_permission_that_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     looking, refusal = Looking(monkeypatch), CommandRefused("NOPERM", "NOPERM")
     looking.is_back = True
     with logged() as lines:
-        noted = outage_log.OutageLog(looking.look)
+        noted = outages.OutageLog(looking.look)
         noted.note(refusal, "INCR")
         await until(lambda: _holds(not noted.is_counting))
         await noted.close()

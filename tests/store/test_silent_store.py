@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client import breaker, connections, database
-from store.client.breaker import CircuitBreaker, Silent
+from store.client import connection, database
 from store.client.caching import cache
-from store.client.connection import connect
+from store.client.connection import CircuitBreaker, connect
 from store.client.database import Database, Unavailable
 from store.client.nodes import one as node
+from store.client.outages import Silent
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.cluster import cluster, slot
@@ -49,7 +49,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     for module in (database, node):
         monkeypatch.setattr(module, "REPLY_SECONDS", PATIENCE)
-    for module in (cache, connections):
+    for module in (cache, connection):
         monkeypatch.setattr(module, "connect", counted)
     return made
 
@@ -119,7 +119,7 @@ async def test_what_ends_the_silence(
     monkeypatch: pytest.MonkeyPatch, answer: Exception | None, *, is_silent: bool
 ) -> None:
     """A probe that is answered or refused closes the breaker. One that times out leaves it open."""
-    monkeypatch.setattr(breaker, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(connection, "PAUSE_SECONDS", 0)
     probes = asyncio.Semaphore(0)
 
     async def probe() -> None:

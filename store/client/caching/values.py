@@ -59,15 +59,6 @@ class Reading(Protocol):
         """Take the replies, without waiting; where `changed` is None, nothing may be cached."""
 
 
-def hand_out(readings: Iterable[Reading], replies: list[Any], changed: Changed | None) -> None:
-    """Give each reading the replies to its own commands."""
-    start = 0
-    for reading in readings:
-        end = start + len(reading.commands)
-        reading.take(replies[start:end], changed)
-        start = end
-
-
 class Marks:
     """The marks of one cache's owners, each made when it is first asked for.
 
@@ -117,14 +108,31 @@ def _are_in(cached: Mapping[Any, Any], values: Mapping[Any, Any]) -> bool:
     return all(map(is_, map(cached.get, values, repeat(_ABSENT)), values.values()))
 
 
-class Records:
-    """Cached records of one kind. Those cached longest ago are evicted first."""
+class _ByOwner:
+    """Cached values by owner, and the marks of the owners. Those cached longest ago are evicted first."""
 
-    def __init__(self, kind: str, most: int) -> None:
-        self._kind = kind
+    def __init__(self, most: int) -> None:
         self._most = most
         self._cached: OrderedDict[Owner, Any] = OrderedDict()
         self._marks = Marks()
+
+    def drop(self, owner: Owner) -> None:
+        """Drop what is cached of an owner, one of whose keys has changed."""
+        self._cached.pop(owner, None)
+        self._marks.drop(owner)
+
+    def clear(self) -> None:
+        """Drop everything."""
+        self._cached.clear()
+        self._marks.clear()
+
+
+class Records(_ByOwner):
+    """Cached records of one kind, each owned by itself."""
+
+    def __init__(self, kind: str, most: int) -> None:
+        super().__init__(most)
+        self._kind = kind
 
     def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the cached records among some ids."""
@@ -147,26 +155,14 @@ class Records:
         """Return marks that are all true until one of the records has changed; None if one is not cached now."""
         return self._marks.of(values) if _are_in(self._cached, values) else None
 
-    def drop(self, owner: Owner) -> None:
-        """Drop the record of a changed key."""
-        self._cached.pop(owner, None)
-        self._marks.drop(owner)
 
-    def clear(self) -> None:
-        """Drop everything."""
-        self._cached.clear()
-        self._marks.clear()
-
-
-class CachedRelations:
+class CachedRelations(_ByOwner):
     """Cached relations of each owner. A change to any of the owner's keys drops all of them."""
 
     def __init__(self, kinds: Sequence[str], owners: int, most: int) -> None:
+        super().__init__(most)
         self._kinds = kinds
         self._owners = owners
-        self._most = most
-        self._cached: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
-        self._marks = Marks()
 
     def of(self, owner: Owner) -> CachedValues:
         """Return the cache of one owner's relations."""
@@ -195,29 +191,17 @@ class CachedRelations:
         """Return a mark that is true until the owner's relations have changed; None if one is not cached now."""
         return self._marks.of((owner,)) if _are_in(self._cached.get(owner, {}), values) else None
 
-    def drop(self, owner: Owner) -> None:
-        """Drop the relations of an owner."""
-        self._cached.pop(owner, None)
-        self._marks.drop(owner)
 
-    def clear(self) -> None:
-        """Drop everything."""
-        self._cached.clear()
-        self._marks.clear()
-
-
-class Views:
+class Views(_ByOwner):
     """Cached values that an owner has for each of several viewers, or for anything else that reads them differently.
 
     A change of the owner's key drops the values for all viewers.
     """
 
     def __init__(self, kind: str, most: int) -> None:
+        super().__init__(most)
         self._kind = kind
-        self._most = most
         self._count = 0  # Of parts of values.
-        self._cached: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
-        self._marks = Marks()
 
     def of(self, viewer: Hashable) -> CachedValues:
         """Return the cache of the values for one viewer, by owner."""
@@ -249,17 +233,16 @@ class Views:
         return self._marks.of(values) if all(map(is_, cached, values.values())) else None
 
     def drop(self, owner: Owner) -> None:
-        """Drop the values of an owner."""
+        """Drop the values of an owner, whose key has changed."""
         self._evict(owner)
-        self._marks.drop(owner)
+        super().drop(owner)
 
     def _evict(self, owner: Owner) -> None:
         self._count -= sum(map(_parts, self._cached.pop(owner, {}).values()))
 
     def clear(self) -> None:
         """Drop everything."""
-        self._cached.clear()
-        self._marks.clear()
+        super().clear()
         self._count = 0
 
 

@@ -1,7 +1,7 @@
 """The nodes of a database: one server, or the primaries of a cluster. The first answer tells which."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,8 +9,8 @@ from redis.asyncio.connection import AbstractConnection
 
 from store.client.lua import SCRIPTS
 from store.client.nodes.cluster import Cluster
-from store.client.nodes.one import LOST, StoreNode
-from store.client.outages import Unavailable
+from store.client.nodes.one import StoreNode
+from store.client.outages import LOST, Unavailable
 from store.client.slots import tag_of
 from store.settings import Settings
 from store.settings.urls import addresses
@@ -30,6 +30,7 @@ class Nodes:
         self._watchers: list[Callable[[], None]] = []
         self._finding_out = asyncio.Lock()
         self.is_known = False  # whether it is a cluster
+        self.is_cluster = False  # whether the keys are spread over several nodes; known after the first round trip
         self.number = int(self._alone.pool.connection_kwargs.get("db") or 0)  # of the database
 
     def _make(self, url: str, scripts: Iterable[str]) -> StoreNode:
@@ -43,6 +44,7 @@ class Nodes:
             if self._cluster is None and await self._are_cluster():
                 scripts = [script.guarded for script in SCRIPTS.values()]
                 self._cluster = Cluster(self._urls, partial(self._make, scripts=scripts), self._changed)
+                self.is_cluster = True
             await self.refresh()
             if not self.all:
                 raise Unavailable("no node of the cluster can say which node owns which slot", "CLUSTERDOWN")
@@ -73,11 +75,6 @@ class Nodes:
     def watch(self, watcher: Callable[[], None]) -> None:
         """Call a function whenever slots have other owners."""
         self._watchers.append(watcher)
-
-    @property
-    def is_cluster(self) -> bool:
-        """Whether the keys are spread over the nodes of a cluster; known after the first round trip."""
-        return self._cluster is not None
 
     @property
     def all(self) -> Sequence[StoreNode]:
@@ -121,11 +118,12 @@ class Nodes:
         if self._cluster:
             self._cluster.refresh()
 
-    async def run(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the replies to some commands in order, errors among them. On a cluster, it raises nothing."""
-        if not self.is_known:
-            await self.find_out()
-        return await (self._cluster or self._alone).run(commands)
+    def run(self, commands: Sequence[tuple[Any, ...]]) -> Awaitable[list[Any]]:
+        """Return the replies to some commands in order, errors among them. On a cluster, it raises nothing.
+
+        It is to be awaited after `find_out`. No coroutine of its own is needed then.
+        """
+        return (self._cluster or self._alone).run(commands)
 
     async def load_scripts(self) -> None:
         """Load every script into every node."""

@@ -6,27 +6,34 @@ cache that a key is missing on the old node, so it must not be created on the ne
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from redis.exceptions import RedisError
 
 from store import keys
-from store.client.breaker import NotConnected
 from store.client.lua import GUARDED
-from store.client.nodes import topology
-from store.client.nodes.one import LOST, REPLY_SECONDS, StoreNode
-from store.client.nodes.topology import Address, Topology
-from store.client.outages import ConnectionLost, Redirected, Unavailable, lost
+from store.client.nodes.one import REPLY_SECONDS, StoreNode, read_info
+from store.client.outages import LOST, ConnectionLost, NotConnected, Redirected, Unavailable, lost
 from store.client.slots import SLOTS, key_of, only_reads, slot_of, tag_of
 
 Command = tuple[Any, ...]
+Address = tuple[str, int]  # host and port
 
 REFRESH_SECONDS = 60.0  # Time after which the topology is read again, in case nothing else showed a change.
 _PAUSES = (0.01, 0.2)  # First and longest pause before a refused command is sent again, s.
 _ASKED = 3  # Nodes whose view of the topology is compared.
 _DEFAULT_PORT = 6379
+
+
+class Topology(Struct, frozen=True):
+    """The primaries of a cluster, and the one that owns each slot, None for a slot without an owner."""
+
+    primaries: tuple[Address, ...]
+    owners: list[Address | None]
+    epoch: int = 0  # of the cluster's configuration: a higher one is newer
 
 
 class _NotSent(ConnectionLost):
@@ -140,7 +147,7 @@ class Cluster:
     def _to(self, reply: Redirected) -> StoreNode:
         """Return the node that a redirection names."""
         *_, address = str(reply).split()
-        return self._node(topology.read_address(address, _address(self._urls[0])))
+        return self._node(_read_address(address, _address(self._urls[0])))
 
     def _node(self, address: Address) -> StoreNode:
         if address not in self._known:
@@ -172,7 +179,7 @@ class Cluster:
         """Return the topology as one node sees it, None if it cannot be asked."""
         try:
             shards, info = await node.run([("CLUSTER", "SHARDS"), ("CLUSTER", "INFO")])
-            return topology.read(shards, info, _address(node.url), tls=node.url.startswith("rediss:"))
+            return _read_topology(shards, info, _address(node.url), tls=node.url.startswith("rediss:"))
         except (*LOST, RedisError, KeyError, ValueError, TypeError):
             return None
 
@@ -205,6 +212,40 @@ def guarded(command: Command) -> Command:
         return command
     name, digest, count, *rest = command
     return (name, GUARDED[digest], count + 1, *rest[:count], keys.absent(tag_of(rest[0])), *rest[count:])
+
+
+def _read_topology(shards: Sequence[Sequence[Any]], info: str, asked: Address, *, tls: bool) -> Topology:
+    """Return the topology from the replies to CLUSTER SHARDS and CLUSTER INFO; `asked` is the node that replied."""
+    owners: list[Address | None] = [None] * SLOTS
+    for shard in map(_pairs, shards):
+        primary = next(
+            (_shown_address(node, asked, tls=tls) for node in map(_pairs, shard["nodes"]) if _leads(node)), None
+        )
+        ranges = [int(slot) for slot in shard["slots"]]
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+            owners[first : last + 1] = [primary] * (last + 1 - first)
+    facts = read_info(info)
+    primaries = tuple(dict.fromkeys(owner for owner in owners if owner))
+    return Topology(primaries, owners, int(facts.get("cluster_current_epoch", 0)))
+
+
+def _pairs(flat: Sequence[Any]) -> Mapping[str, Any]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _leads(node: Mapping[str, Any]) -> bool:
+    return bool(node["role"] == "master" and node["health"] == "online")
+
+
+def _shown_address(node: Mapping[str, Any], asked: Address, *, tls: bool) -> Address:
+    host = node.get("endpoint") or node.get("ip") or asked[0]
+    return (asked[0] if host == "?" else str(host)), int(node["tls-port"] if tls else node["port"])
+
+
+def _read_address(text: str, asked: Address) -> Address:
+    """Return the address in a redirection, such as `10.0.0.7:6379`; without a host it is the one that was asked."""
+    host, _, port = text.rpartition(":")
+    return (host if host and host != "?" else asked[0]), int(port)
 
 
 def _address(url: str) -> Address:

@@ -8,18 +8,13 @@ import redis.asyncio as redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client.breaker import CircuitBreaker
-from store.client.connection import Commands, RedisConnection, connect
-from store.client.connections import RedisConnections
+from store.client.connection import CircuitBreaker, Commands, RedisConnection, RedisConnections, connect
 from store.client.replication import ReplicatedChanges, needs_replicas
 from store.settings import urls
 
 REPLY_SECONDS = 10  # A reply that takes longer counts as an outage.
-LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
 # A connection that only receives would not notice without TCP keepalive that the server is gone.
 _KEEPALIVE: dict[str, Any] = {
@@ -111,3 +106,8 @@ def pool(url: str, protocol: int = 2) -> redis.ConnectionPool:
         retry=Retry(NoBackoff(), 0),
         **({} if url.startswith("unix:") else _KEEPALIVE),
     )
+
+
+def read_info(text: str) -> dict[str, str]:
+    """Return the facts in a reply to INFO or CLUSTER INFO."""
+    return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)

@@ -21,8 +21,7 @@ from redis.exceptions import RedisError
 
 from store.client.connection import connect
 from store.client.nodes.one import REPLY_SECONDS
-from store.client.outage_log import OutageLog
-from store.client.outages import Unavailable
+from store.client.outages import OutageLog, Unavailable
 from store.client.pubsub.subscribing import SubscribingConnection
 from store.client.tasks import stop
 
