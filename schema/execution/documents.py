@@ -1,8 +1,13 @@
-"""A cache of query documents: each text is parsed, validated and measured once."""
+"""A cache of query documents: each text is parsed, validated and measured once.
+
+Each document caches the coerced variables and the cost of its operations that are sent again with the same variables.
+"""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
+from sys import getsizeof
 from typing import Any
 
 from graphql import (
@@ -13,6 +18,9 @@ from graphql import (
     OperationDefinitionNode,
     parse,
 )
+from graphql.execution.values import VariableValues, get_variable_values
+from msgspec import Struct
+from msgspec.structs import replace
 
 from resolvers.process.errors import QueryTooComplex
 from schema.execution.costs import Cost
@@ -20,29 +28,50 @@ from schema.execution.flags import CACHED, SHARED
 from schema.execution.introspection import Introspection
 from schema.execution.limits import Limits, operations
 from schema.execution.plans import Plans
-from schema.execution.prepared import Preparation, Prepared
 from schema.execution.validation import TooMuchWork, Validator
-from schema.execution.weights import Total, Weight, weigh
+from schema.execution.weights import CHARACTERS_KEPT, IMMUTABLE, WeighedCache, Weight, weigh
 from store.settings import Settings
+
+PREPARED_KEPT = 16  # Prepared operations of one document. The key is the operation and the variables sent.
+MOST_ERRORS = 50  # Errors in the variables of one operation: graphql-core's own limit.
 
 _MIB = 1_048_576
 _NAME = 350  # bytes of a registered hash, with its entry
 _PARSING_ABORTED = "Parsing aborted."  # the end of the parser's message when a limit stopped it
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A query text and everything that is computed from it without variables."""
+_PREPARED, _VARIABLE = 1_000, 700  # Bytes of a prepared operation, and of each variable in it without its value.
+_NUMBERS = count(1)  # Of documents whose answers may be cached.
 
-    node: DocumentNode | None = None
+
+class Prepared(Struct, frozen=True):
+    """An operation, its cost and its coerced variables, or the errors of coercing them."""
+
+    operation: OperationDefinitionNode
+    cost: int
+    variables: VariableValues | list[GraphQLError]
+    key: Hashable | None = None  # The same for the same operation and variables. None if its answer may not be cached.
+
+
+@dataclass(slots=True, eq=False)
+class Document:
+    """A query text and everything that is computed from it."""
+
+    schema: GraphQLSchema
+    weight: Weight
     errors: Sequence[GraphQLError] = ()
+    node: DocumentNode | None = None
     operations: Sequence[OperationDefinitionNode] = ()
     fields: frozenset[str] = frozenset()
     costs: Mapping[str | None, Cost] = field(default_factory=dict)
     is_shareable: bool = False
-    preparation: Preparation | None = None
-    plans: Plans = field(default_factory=Plans)
-    weight: Weight = field(default_factory=lambda: Weight(0))
+    number: int = 0  # 0 if its answers may not be cached.
+    plans: Plans = field(init=False)
+    _prepared: WeighedCache[Sequence[Any], Prepared] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.plans = Plans(self.weight)
+        self._prepared = WeighedCache(PREPARED_KEPT, self.weight)
 
     def operation(self, name: str | None) -> OperationDefinitionNode | None:
         """Return the operation with this name, or the only operation where the name is None; None if there is none."""
@@ -52,8 +81,35 @@ class Document:
 
     def prepared(self, name: str | None, variables: Mapping[str, Any] | None) -> Prepared | None:
         """Return an operation, found as by `operation`, prepared with the variables that the client sent."""
-        operation = self.operation(name)
-        return self.preparation.of(operation, variables or {}) if operation and self.preparation else None
+        operation, sent = self.operation(name), variables or {}
+        if operation is None:
+            return None
+        name = operation.name.value if operation.name else None
+        key = (name, *sent.items(), *map(type, sent.values()))  # 1 equals true, but is no Boolean
+        try:
+            prepared = self._prepared.get(key)
+        except TypeError:  # an object or a list has no hash, and a resolver could change it
+            return self._prepare(operation, name, sent)
+        if prepared is None:
+            prepared = self._prepare(operation, name, sent)
+            if _is_lasting(sent) and isinstance(values := prepared.variables, VariableValues):
+                if self.number:
+                    prepared = replace(prepared, key=(self.number, *key))
+                self._keep(key, prepared, values, sent)
+        return prepared
+
+    def _prepare(self, operation: OperationDefinitionNode, name: str | None, sent: Mapping[str, Any]) -> Prepared:
+        definitions = operation.variable_definitions or ()
+        values = get_variable_values(self.schema, definitions, dict(sent), MOST_ERRORS)
+        return Prepared(operation, self.costs[name].total(sent), values)
+
+    def _keep(self, key: Sequence[Any], prepared: Prepared, values: VariableValues, sent: Mapping[str, Any]) -> None:
+        # Undeclared variables are not cached: a client could send any number of them.
+        if not _is_lasting(values.coerced) or not sent.keys() <= values.sources.keys():
+            return
+        sizes = (_VARIABLE + getsizeof(name) + 2 * getsizeof(value) for name, value in sent.items())
+        self._prepared.make_room(_PREPARED + sum(sizes))
+        self._prepared[key] = prepared
 
 
 class DocumentCache:
@@ -64,17 +120,12 @@ class DocumentCache:
         self._max_tokens = settings.max_tokens
         self._validator = Validator(schema)
         self.introspection = Introspection(schema)
-        self._limits = Limits(schema, settings, self.introspection)
+        self.limits = Limits(schema, settings, self.introspection)
         self._documents: OrderedDict[str, Document] = OrderedDict()
         self._named: dict[str, str] = {}  # texts by the hashes that clients registered
         self._names: dict[str, str] = {}  # and the other way
         self._most = settings.documents_kept_mib * _MIB
-        self._total = Total()
-
-    @property
-    def limits(self) -> Limits:
-        """The limits that documents are measured against."""
-        return self._limits
+        self._total = Weight()
 
     @property
     def size(self) -> int:
@@ -132,29 +183,37 @@ class DocumentCache:
                 del self._named[its_hash]
 
     def _read(self, text: str) -> Document:
-        if too_complex := self._limits.refuse_text(text):
-            return _refused(text, too_complex)
+        if too_complex := self.limits.refuse_text(text):
+            return self._refused(text, too_complex)
         try:
             return self._check(text, _parse(text, self._max_tokens))
         except GraphQLSyntaxError as error:
-            return _refused(text, self._parse_failure(error))
+            return self._refused(text, self._parse_failure(error))
         except (RecursionError, TooMuchWork):
-            return _refused(text, QueryTooComplex("The query repeats or nests too much to be read"))
+            return self._refused(text, QueryTooComplex("The query repeats or nests too much to be read"))
 
     def _check(self, text: str, node: DocumentNode) -> Document:
-        if too_complex := self._limits.refuse_shape(node):
-            return _refused(text, too_complex)
+        if too_complex := self.limits.refuse_shape(node):
+            return self._refused(text, too_complex)
         checked = self._validator.check(node)
         if checked.errors:
-            return _refused(text, *checked.errors)
-        if too_complex := self._limits.refuse_size(node, checked.fields):
-            return _refused(text, too_complex)
-        shareable = SHARED in checked.flags and not checked.has_directives
-        costs = self._limits.price(node)
-        weight = weigh(text, node)
-        preparation = Preparation(self._schema, costs, weight.grow, is_cached=CACHED in checked.flags)
-        plans = Plans(weight.grow)
-        return Document(node, (), operations(node), checked.fields, costs, shareable, preparation, plans, weight)
+            return self._refused(text, *checked.errors)
+        if too_complex := self.limits.refuse_size(node, checked.fields):
+            return self._refused(text, too_complex)
+        return Document(
+            self._schema,
+            weigh(text, node),
+            node=node,
+            operations=operations(node),
+            fields=checked.fields,
+            costs=self.limits.price(node),
+            is_shareable=SHARED in checked.flags and not checked.has_directives,
+            number=next(_NUMBERS) if CACHED in checked.flags else 0,
+        )
+
+    def _refused(self, text: str, *errors: GraphQLError) -> Document:
+        """Return a document that is not executed; its nodes are not kept."""
+        return Document(self._schema, weigh(text, None, errors), errors)
 
     def _parse_failure(self, error: GraphQLSyntaxError) -> GraphQLError:
         if error.message.endswith(_PARSING_ABORTED):
@@ -177,6 +236,9 @@ def _parse(text: str, most: int) -> DocumentNode:
     return document
 
 
-def _refused(text: str, *errors: GraphQLError) -> Document:
-    """Return a document that is not executed; its nodes are not kept."""
-    return Document(errors=errors, weight=weigh(text, None, errors))
+def _is_lasting(variables: Mapping[str, Any]) -> bool:
+    """Return whether all values are immutable and small."""
+    return all(
+        isinstance(value, IMMUTABLE) and not (isinstance(value, str) and len(value) > CHARACTERS_KEPT)
+        for value in variables.values()
+    )

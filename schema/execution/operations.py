@@ -25,7 +25,7 @@ from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
 from resolvers.process.errors import BadUserInput, RequestError
-from schema.execution.documents import Document, DocumentCache
+from schema.execution.documents import Document, DocumentCache, Prepared
 from schema.execution.errors import present
 from schema.execution.executor import PerEventExecutor, close
 from schema.execution.live_costs import EventCost
@@ -33,7 +33,6 @@ from schema.execution.parameters import Parameters
 from schema.execution.persisted import PersistedDocuments
 from schema.execution.plans import PlannedOperation, Planner, Plans
 from schema.execution.ports import Context
-from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
 from schema.execution.sharing import EventRenderer
 from schema.execution.trusted import read as read_trusted

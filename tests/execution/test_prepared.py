@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from schema.execution.prepared import CHARACTERS_KEPT, KEPT, Prepared
+from schema.execution.documents import PREPARED_KEPT, Prepared
+from schema.execution.weights import CHARACTERS_KEPT
 from tests.support.execution.zoo import Context, answer, differ, zoo
 
 SCHEMA = zoo(fast=True)
@@ -57,7 +58,7 @@ def test_what_is_prepared_is_bounded() -> None:
     query = "query($name: String!) { animals(name: $name) { number } }"
     first = prepared(query, {"name": "0"})
     assert prepared(query, {"name": "0"}) is first
-    for number in range(1, KEPT + 1):
+    for number in range(1, PREPARED_KEPT + 1):
         prepared(query, {"name": str(number)})
     assert prepared(query, {"name": "0"}) is not first
     long = {"name": "x" * (CHARACTERS_KEPT + 1)}

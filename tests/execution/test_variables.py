@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from schema.execution import prepared
+from schema.execution import documents
 from tests.support.transport import clients
 from tests.support.transport.clients import EVENT_STREAM, GRAPHQL, Connect
 from tests.support.transport.small import PlainServices
@@ -29,7 +29,7 @@ def uncoerced(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError("the variables are compared with their types")
 
-    monkeypatch.setattr(prepared, "get_variable_values", fail)
+    monkeypatch.setattr(documents, "get_variable_values", fail)
 
 
 @pytest.mark.parametrize("variables", MANY.values(), ids=MANY)

@@ -27,7 +27,6 @@ execute, or where a resolver asks for more than the context.
 Nothing here knows Perch's schema. This package depends on graphql-core, on strawberry's field definitions and on JSON.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from graphql import DirectiveNode, OperationDefinitionNode, OperationType, VariableNode, Visitor, visit
@@ -37,6 +36,7 @@ from graphql.execution.collect_fields import collect_fields
 from schema.execution.plans.completion import BY_CLASS
 from schema.execution.plans.run import PlannedOperation, Row, Run
 from schema.execution.plans.selection import BATCHED, Parents, Selection
+from schema.execution.weights import WeighedCache, Weight
 
 __all__ = ["BATCHED", "BY_CLASS", "Parents", "PlannedOperation", "Planner", "Plans"]
 
@@ -68,10 +68,9 @@ class Planner:
 class Plans:
     """The plans of one document, each made when it is first needed."""
 
-    def __init__(self, grow: Callable[[int], None] = lambda _: None) -> None:
-        """Begin without plans; `grow` is called with the bytes of new plans, negative for freed ones."""
-        self._tally = _Tally(grow)
-        self._plans: dict[tuple[object, ...], Selection | None] = {}
+    def __init__(self, weight: Weight) -> None:
+        """Begin without plans, which count towards a weight."""
+        self._plans: WeighedCache[tuple[object, ...], Selection | None] = WeighedCache(PLANS_KEPT, weight)
         self._directives: dict[str | None, _Directives] = {}  # By the names of operations.
 
     def __len__(self) -> int:
@@ -87,11 +86,8 @@ class Plans:
                 visit(node, directives)
         key = (name, *map(asked.variables.coerced.get, directives.variables))
         if key not in self._plans:
-            if len(self._plans) == PLANS_KEPT:
-                self._plans.clear()
-                self._tally.add(-self._tally.size)
-            self._tally.add(PLAN_BYTES)
-            self._plans[key] = _plan(asked.executor, self._tally.add) if directives.are_known else None
+            self._plans.make_room(PLAN_BYTES)
+            self._plans[key] = _plan(asked.executor, self._plans.weight) if directives.are_known else None
         return self._plans[key]
 
     def explain(self, operation: OperationDefinitionNode) -> list[str]:
@@ -99,18 +95,6 @@ class Plans:
         name = operation.name.value if operation.name else None
         plans = [plan for key, plan in self._plans.items() if plan and key[0] == name]
         return list(dict.fromkeys(step for plan in plans for step in plan.steps()))
-
-
-class _Tally:
-    """Counts the bytes of plans. Parts of a plan refer to this object and not to `Plans`, which would be a cycle."""
-
-    def __init__(self, grow: Callable[[int], None]) -> None:
-        self.size = 0
-        self._grow = grow
-
-    def add(self, size: int) -> None:
-        self.size += size
-        self._grow(size)
 
 
 class _Directives(Visitor):
@@ -128,13 +112,13 @@ class _Directives(Visitor):
                 self.variables[argument.value.name.value] = None
 
 
-def _plan(executor: Executor[Any], grow: Callable[[int], None]) -> Selection | None:
+def _plan(executor: Executor[Any], weight: Weight) -> Selection | None:
     schema, operation, variables = executor.schema, executor.operation, executor.variable_values
     root = schema.get_root_type(operation.operation)
     try:
         assert root is not None
         fields = collect_fields(schema, executor.fragments, variables, root, operation).grouped_field_set
-        selection = Selection(executor, root, fields, grow)
+        selection = Selection(executor, root, fields, weight)
     except Exception:  # noqa: BLE001  graphql-core raises the same error, and reports it
         return None
     if operation.operation is OperationType.MUTATION:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 from operator import attrgetter
-from types import NoneType
 from typing import Any, TypeAlias, cast
 
 import strawberry
@@ -19,15 +18,14 @@ from strawberry.types.enum import StrawberryEnumDefinition
 from strawberry.types.field import StrawberryField
 
 from schema.execution.plans.run import PlannedOperation
+from schema.execution.weights import CHARACTERS_KEPT, IMMUTABLE, WeighedCache, Weight
 
 Arguments: TypeAlias = dict[str, Any]
 
-CHARACTERS_KEPT = 200  # Longest cached string. A longer one is hardly ever sent again.
 ENTRY_BYTES = 1_000  # Bytes of a cached entry, and again of each variable in it.
 ARGUMENTS_KEPT = 16  # Cached entries of one field. The key is the values of its variables.
 
 _UNCHANGED = {int, float, str, bool, strawberry.ID}  # Argument types that strawberry does not convert after coercion.
-_IMMUTABLE = (str, int, float, bool, NoneType, Enum)
 
 
 class LazyInfo:
@@ -46,17 +44,14 @@ class LazyInfo:
 class Resolver:
     """The resolver of one field of a selection."""
 
-    def __init__(
-        self, executor: Executor[Any], definition: GraphQLField, node: FieldNode, grow: Callable[[int], None]
-    ) -> None:
-        self._grow = grow
+    def __init__(self, executor: Executor[Any], definition: GraphQLField, node: FieldNode, weight: Weight) -> None:
         self._definition = definition
         self._node = node
         self._resolve = definition.resolve or executor.field_resolver
         self._variables = [
             argument.value.name.value for argument in node.arguments or () if isinstance(argument.value, VariableNode)
         ]
-        self._cached: dict[tuple[Any, ...], Arguments | None] = {}
+        self._cached: WeighedCache[tuple[Any, ...], Arguments | None] = WeighedCache(ARGUMENTS_KEPT, weight)
         self._entry = ENTRY_BYTES * (1 + len(self._variables))  # Bytes of one cached entry.
         declared = declaration(definition)
         self._declared = declared if declared and _is_bare(declared) else None
@@ -92,12 +87,9 @@ class Resolver:
         if any(isinstance(value, str) and len(value) > CHARACTERS_KEPT for value in key):
             return None
         simple = None
-        if all(isinstance(value, _IMMUTABLE) for value in given.values()):
+        if all(isinstance(value, IMMUTABLE) for value in given.values()):
             simple = {cast("Any", self._names)[name]: value for name, value in given.items()}
-        if len(self._cached) == ARGUMENTS_KEPT:
-            self._cached.clear()
-            self._grow(-ARGUMENTS_KEPT * self._entry)
-        self._grow(self._entry)
+        self._cached.make_room(self._entry)
         self._cached[key] = simple
         return simple
 

@@ -1,6 +1,6 @@
 """Selections: the fields of one object type. Each object gets a row, which is filled field by field."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from graphql.pyutils import Path
 from schema.execution.plans.completion import completion
 from schema.execution.plans.resolving import LazyInfo, Resolver, attribute, declaration, resolver_of_root
 from schema.execution.plans.run import Paths, Row, Run, Unusual, begun
+from schema.execution.weights import Weight
 
 BATCHED = "batched"  # Key in the metadata of a field with a batched resolver.
 
@@ -32,15 +33,15 @@ class Selection:
         executor: Executor[Any],
         parent: GraphQLObjectType,
         fields: GroupedFieldSet,
-        grow: Callable[[int], None],
+        weight: Weight,
     ) -> None:
         names = {key: details[0].node.name.value for key, details in fields.items()}
         if not _INTROSPECTION.isdisjoint(names.values()):
             raise Unusual
         self._row = {key: parent.name if name == "__typename" else None for key, name in names.items()}
-        grow(SELECTION_BYTES + FIELD_BYTES * len(fields))
+        weight.grow(SELECTION_BYTES + FIELD_BYTES * len(fields))
         asked = (key for key, name in names.items() if name != "__typename")
-        self._fields = [Field(executor, parent, key, fields[key], grow) for key in asked]
+        self._fields = [Field(executor, parent, key, fields[key], weight) for key in asked]
 
     def __del__(self) -> None:
         """Break the reference cycles between fields and completions, so that they are freed without a collection.
@@ -82,10 +83,10 @@ class Field:
         parent: GraphQLObjectType,
         key: str,
         details: list[FieldDetails],
-        grow: Callable[[int], None],
+        weight: Weight,
     ) -> None:
         self.key = key
-        self._grow = grow
+        self._weight = weight
         self._parent = parent
         self._details = details
         self._nodes = [one.node for one in details]
@@ -93,7 +94,7 @@ class Field:
         if definition is None:
             raise Unusual
         self._definition = definition
-        self._resolver = Resolver(executor, definition, self._nodes[0], grow)
+        self._resolver = Resolver(executor, definition, self._nodes[0], weight)
         self._completion = completion(definition.type, executor.schema, self._select, self._info)
         self._selections: dict[str, Selection] = {}
         declared = declaration(definition)
@@ -149,7 +150,7 @@ class Field:
             parent = schema.get_type(name)
             assert isinstance(parent, GraphQLObjectType)
             fields = collect_subfields(schema, executor.fragments, variables, executor.operation, parent, self._details)
-            self._selections[name] = Selection(executor, parent, fields.grouped_field_set, self._grow)
+            self._selections[name] = Selection(executor, parent, fields.grouped_field_set, self._weight)
         return self._selections[name].begin(run, objects, paths)
 
     def _lazy_info(self, run: Run, above: Path | None = None) -> Any:
