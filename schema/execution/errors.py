@@ -7,7 +7,6 @@ from typing import Any
 import structlog
 from graphql import GraphQLError
 from graphql.execution.values import get_argument_values
-from strawberry.types import ExecutionResult
 
 from resolvers.process.errors import BadUserInput, RequestError, unavailable
 from schema.execution.ports import Context
@@ -42,11 +41,6 @@ def internal_error(context: Context | None, error: GraphQLError | None = None) -
     return GraphQLError(
         "Internal error", error.nodes if error else None, path=error.path if error else None, extensions=extensions
     )
-
-
-def is_request_error(result: ExecutionResult) -> bool:
-    """Return whether a result is a request error: nothing was executed, or all is discarded, so `data` is left out."""
-    return bool(result.errors) and result.data is None and all(error.path is None for error in result.errors or ())
 
 
 def is_input_error(error: GraphQLError) -> bool:

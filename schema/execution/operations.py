@@ -26,16 +26,13 @@ from strawberry.types.graphql import OperationType
 
 from resolvers.process.errors import BadUserInput, RequestError
 from schema.execution.documents import Document, DocumentCache, Prepared
+from schema.execution.encoding import JsonResult, NoResult
 from schema.execution.errors import present
-from schema.execution.executor import PerEventExecutor, close
+from schema.execution.executor import EventRenderer, PerEventExecutor, close
 from schema.execution.live_costs import EventCost
-from schema.execution.parameters import Parameters
-from schema.execution.persisted import PersistedDocuments
+from schema.execution.parameters import Parameters, PersistedDocuments, read_manifest
 from schema.execution.plans import PlannedOperation, Planner, Plans
 from schema.execution.ports import Context
-from schema.execution.results import JsonResult, NoResult
-from schema.execution.sharing import EventRenderer
-from schema.execution.trusted import read as read_trusted
 from schema.execution.validation.catalogue import is_one_of
 from store.settings import Settings
 
@@ -60,7 +57,7 @@ class Schema(strawberry.Schema):
         self.documents = DocumentCache(self._schema, settings)
         manifest = settings.trusted_documents
         self.persisted = PersistedDocuments(
-            self.documents, read_trusted(Path(manifest), self.documents) if manifest else None
+            self.documents, read_manifest(Path(manifest), self.documents) if manifest else None
         )
         self.planner = Planner() if settings.fast_execution else None
         introspecting = {"introspection": self.documents.introspection}
@@ -99,38 +96,45 @@ class Schema(strawberry.Schema):
             document = await self.read(query or "", context)
         except RequestError as refusal:
             return ExecutionResult(None, present([refusal], context, operation_name))
-        if too_many := self.documents.limits.refuse_variables(variable_values):
-            return await self._refused([too_many], context, operation_name)
-        prepared = document.prepared(operation_name, variable_values)
         allowed = allowed_operation_types or DEFAULT_ALLOWED_OPERATION_TYPES
-        errors = self._check(document, prepared, operation_name, allowed, context)
-        if errors or not prepared:
-            return await self._refused(errors, context, operation_name)
-        if isinstance(prepared.variables, list):  # of errors: they do not fit
-            return await self._refused(prepared.variables, context, operation_name)
+        prepared = self._prepare(document, operation_name, variable_values, allowed, context)
+        if not isinstance(prepared, Prepared):
+            return await self._refused(prepared, context, operation_name)
+        variables = prepared.variables
+        if isinstance(variables, list):  # of errors: they do not fit
+            return await self._refused(variables, context, operation_name)
+        key = None if self.planner is None else prepared.key
+        if key is not None and context is not None:
+            known = await context.recall(key)
+            if known is not None:
+                return JsonResult(known)
         build = partial(self._executor, document, root_value, context, variable_values, operation_name)
-        asked = PlannedOperation(prepared.operation, prepared.variables, root_value, context, build)
-        if context is None or self.planner is None:
-            return await self._execute_without_plan(asked, context, operation_name)
-        return await self._execute_by_plan(asked, context, operation_name, document.plans, prepared.key)
+        asked = PlannedOperation(prepared.operation, variables, root_value, context, build)
+        return await self._run(asked, document.plans, operation_name, key)
 
-    async def _execute_by_plan(
-        self, asked: PlannedOperation, context: Context, name: str | None, plans: Plans, key: Hashable | None
+    async def _run(
+        self, asked: PlannedOperation, plans: Plans, name: str | None, key: Hashable | None
     ) -> ExecutionResult:
-        """Return the result of an operation from the cache of answers, by its plan, or else without a plan."""
-        assert self.planner is not None
-        known = None if key is None else await context.recall(key)
-        if known is not None:
-            return JsonResult(known)
-        data = await self.planner.run(asked, plans)
-        if data is None:
-            return await self._execute_without_plan(asked, context, name)
+        """Return the result of an operation by its plan, or without where it has none."""
+        context: Context | None = asked.context
+        data = None if context is None or self.planner is None else await self.planner.run(asked, plans)
+        if data is None or context is None:
+            return await self._run_without_plan(asked, context, name)
         if fatal := await close(context):
             return ExecutionResult(None, present([fatal], context, name))
         result = JsonResult.of(data)
         if key is not None:
             context.remember(result.json)
         return result
+
+    async def _run_without_plan(
+        self, asked: PlannedOperation, context: Context | None, name: str | None
+    ) -> ExecutionResult:
+        outcome: Any = asked.executor.execute_operation()
+        result = await outcome if optimized_is_awaitable(outcome) else outcome
+        if getattr(asked.executor, "has_introspected", False) and not result.errors:
+            return JsonResult.of(result.data)
+        return ExecutionResult(result.data, present(result.errors, context, name) if result.errors else None)
 
     def _executor(
         self, document: Document, root: Any, context: Context | None, variables: dict[str, Any] | None, name: str | None
@@ -142,16 +146,6 @@ class Schema(strawberry.Schema):
         )
         assert not isinstance(executor, list)  # of errors: its variables fit
         return executor
-
-    async def _execute_without_plan(
-        self, asked: PlannedOperation, context: Context | None, name: str | None
-    ) -> ExecutionResult:
-        """Return the result of an operation that has no plan."""
-        outcome: Any = asked.executor.execute_operation()
-        result = await outcome if optimized_is_awaitable(outcome) else outcome
-        if getattr(asked.executor, "has_introspected", False) and not result.errors:
-            return JsonResult.of(result.data)
-        return ExecutionResult(result.data, present(result.errors, context, name) if result.errors else None)
 
     async def find(self, asked: Parameters, context: Context | None) -> tuple[Parameters, Document]:
         """Return what a client asks for with the text of its document, which it may only have named, and the document.
@@ -210,21 +204,18 @@ class Schema(strawberry.Schema):
             return PreExecutionError(data=None, errors=[refusal])
         context.graphql_document = document.node
         name = context._provided_operation_name  # noqa: SLF001  the public one falls back on the first operation
-        too_many = self.documents.limits.refuse_variables(context.variables)
-        prepared = None if too_many else document.prepared(name, context.variables)
-        errors = (
-            [too_many]
-            if too_many
-            else self._check(document, prepared, name, context.allowed_operations, context.context)
-        )
-        begins = prepared is not None and _KINDS[prepared.operation.operation] is OperationType.SUBSCRIPTION
-        if prepared is not None and begins and not errors and document.is_shareable and context.context is not None:
+        prepared = self._prepare(document, name, context.variables, context.allowed_operations, context.context)
+        errors: Sequence[GraphQLError] = []
+        if not isinstance(prepared, Prepared):
+            errors = prepared
+        elif _KINDS[prepared.operation.operation] is not OperationType.SUBSCRIPTION:
+            return None
+        elif document.is_shareable and context.context is not None:
             context.context.renderer = self._renderer(document, prepared, context.variables, name)
-        if errors or begins:
-            # A subscription has no end at which its session could be checked, so that happens before it begins.
-            fatal = await close(context.context)
-            return PreExecutionError(data=None, errors=[fatal] if fatal else list(errors)) if fatal or errors else None
-        return None
+        # A subscription has no end at which its session could be checked, so that happens before it begins.
+        fatal = await close(context.context)
+        errors = [fatal] if fatal else list(errors)
+        return PreExecutionError(data=None, errors=errors) if errors else None
 
     def _renderer(
         self, document: Document, prepared: Prepared, variables: dict[str, Any] | None, name: str | None
@@ -236,27 +227,31 @@ class Schema(strawberry.Schema):
 
         return EventRenderer(prepared.operation, build)
 
-    def _check(
+    def _prepare(
         self,
         document: Document,
-        prepared: Prepared | None,
         name: str | None,
+        variables: dict[str, Any] | None,
         allowed: Iterable[OperationType],
         context: Context | None,
-    ) -> Sequence[GraphQLError]:
-        """Return why an operation cannot be executed; tell its context what it asks for."""
+    ) -> Prepared | Sequence[GraphQLError]:
+        """Return an operation, or why it cannot be executed; tell its context what it asks for."""
+        limits = self.documents.limits
+        if too_many := limits.refuse_variables(variables):
+            return [too_many]
         if context is not None:
             context.fields = document.fields
         if document.errors:
             return document.errors
+        prepared = document.prepared(name, variables)
         if prepared is None:
             return [OperationRefused(_unknown(name))]
         kind = _KINDS[prepared.operation.operation]
         if kind not in allowed:
             return [_not_here(kind)]
         is_anonymous = context is not None and context.claims is None
-        too_complex = self.documents.limits.refuse_cost(prepared.cost, is_anonymous=is_anonymous)
-        return [too_complex] if too_complex else []
+        too_complex = limits.refuse_cost(prepared.cost, is_anonymous=is_anonymous)
+        return [too_complex] if too_complex else prepared
 
     async def _run_by_plan(self, executor: PerEventExecutor) -> dict[str, Any] | None:
         assert self.planner is not None

@@ -7,10 +7,8 @@ from graphql import GraphQLError
 from strawberry.types import ExecutionResult
 
 from resolvers.process.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
-from schema.execution.encoding import COMPLETE, encode, next_event
-from schema.execution.errors import is_request_error
+from schema.execution.encoding import COMPLETE, encode, is_request_error, next_event, to_json
 from schema.execution.parameters import EVENTS
-from schema.execution.results import to_json
 from serving.http.negotiation import GRAPHQL, JSON
 from serving.http.requests import RequestRefused, UnknownPath
 

@@ -7,11 +7,11 @@ import structlog
 from graphql import GraphQLError
 from strawberry.types.execution import ExecutionResult
 
-from schema.execution.errors import internal_error, is_request_error
+from schema.execution.encoding import NoResult, is_request_error
+from schema.execution.errors import internal_error
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters
 from schema.execution.ports import Context
-from schema.execution.results import NoResult
 
 RETRY_SECONDS = 1  # room is made whenever an operation or a connection ends
 

@@ -15,11 +15,10 @@ from strawberry.types.execution import ExecutionResult
 
 from resolvers.process.errors import RateLimited, Unauthenticated
 from resolvers.process.tokens import Claims
-from schema.execution.encoding import COMPLETE, encode, next_event
+from schema.execution.encoding import COMPLETE, JsonResult, encode, next_event, to_json
 from schema.execution.operations import Schema
 from schema.execution.parameters import EVENTS, Parameters
 from schema.execution.ports import Context, Services
-from schema.execution.results import JsonResult, to_json
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
 from serving.streaming.hangup import Hangup, limit_silence

@@ -7,9 +7,8 @@ from typing import Any
 from graphql import GraphQLError
 from strawberry.types.execution import ExecutionResult
 
-from schema.execution.encoding import encode
+from schema.execution.encoding import JsonResult, encode, to_json
 from schema.execution.parameters import Parameters, document_id
-from schema.execution.results import JsonResult, to_json
 from serving.observing import Observed
 from serving.streaming.room import RenderingTurn
 from serving.streaming.websocket import TAIL, Channel

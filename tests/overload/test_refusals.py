@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
-from schema.execution.persisted import digest
+from schema.execution.parameters import digest
 from serving.http.app import DOOR
 from serving.overload.shedding import RETRY_SECONDS, Shedder
 from store.client.background import Background
