@@ -11,10 +11,10 @@ from resolvers.live import uploads as live_uploads
 from resolvers.operation.context import Context
 from resolvers.reading import nodes
 from schema.mutations.mutation import Mutation
+from schema.types.conversations import MessageEvent
 from schema.types.descriptions import limit
 from schema.types.fields import Arguments, argument, query, subscription
 from schema.types.groups import GroupConnection
-from schema.types.message_events import MessageEvent
 from schema.types.moderation import REPORTS, ModerationActConnection, ReportConnection
 from schema.types.nodes import Node
 from schema.types.notifications import NotificationEvent

@@ -5,7 +5,7 @@ import strawberry
 from resolvers import group_members, groups
 from schema.mutations.declaring import mutation
 from schema.types.descriptions import limit
-from schema.types.group_inputs import (
+from schema.types.groups import (
     CreateGroupInput,
     GroupIdInput,
     GroupUsersInput,

@@ -5,7 +5,7 @@ import strawberry
 from resolvers import moderation, reports
 from schema.mutations.declaring import mutation
 from schema.types.descriptions import limit
-from schema.types.moderation_inputs import (
+from schema.types.moderation import (
     HideGroupInput,
     ReportInput,
     ResolveReportInput,

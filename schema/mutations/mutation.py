@@ -17,13 +17,12 @@ from schema.mutations.accounts import AccountMutations
 from schema.mutations.conversations import ConversationMutations
 from schema.mutations.declaring import mutation
 from schema.mutations.groups import GroupMutations
-from schema.mutations.mails import MailMutations
 from schema.mutations.moderation import ModerationMutations
 from schema.mutations.pictures import PictureMutations
 from schema.types.account_inputs import UsersInput
 from schema.types.descriptions import limit
 from schema.types.notifications import MarkNotificationsReadInput
-from schema.types.post_inputs import CommentInput, DeleteCommentInput, PostIdInput, PostInput, RepostInput
+from schema.types.posts import CommentInput, DeleteCommentInput, PostIdInput, PostInput, RepostInput
 from schema.types.promotions import CreatePromotionInput, EndPromotionInput
 from schema.types.timelines import MarkHomeReadInput
 
@@ -35,9 +34,7 @@ from schema.types.timelines import MarkHomeReadInput
     "second factor, change and verify their e-mail address, and export and delete their account. Repeating a change "
     "that is already made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
-class Mutation(
-    AccountMutations, MailMutations, ConversationMutations, GroupMutations, ModerationMutations, PictureMutations
-):
+class Mutation(AccountMutations, ConversationMutations, GroupMutations, ModerationMutations, PictureMutations):
     follow = mutation(
         follows.follow,
         UsersInput,

@@ -1,4 +1,4 @@
-"""Inputs of the mutations of accounts, sessions and relationships."""
+"""Inputs of the mutations of accounts, sessions, the second factor and relationships."""
 
 import strawberry
 
@@ -16,6 +16,7 @@ NEW_PASSWORD = (
     "or e-mail address are refused with WEAK_PASSWORD."
 )
 OF_A_LINK = "The token that the link in a mail ends with. It works once."
+CODE = "A code of the viewer's authenticator app, six digits that work once and for about a minute"
 CONFIRMATION = "The viewer's password, as a confirmation."
 
 MessageAudience = enum(
@@ -155,3 +156,19 @@ class ResetPasswordInput:
         description="A code of the member's authenticator app, or a recovery code, which members with a second factor "
         "need.",
     )
+
+
+@strawberry.input(description="The wish for a second factor.")
+class EnableTwoFactorInput:
+    password: Secret = strawberry.field(description=CONFIRMATION)
+
+
+@strawberry.input(description="The proof that an authenticator app has the new secret.")
+class ConfirmTwoFactorInput:
+    code: Secret = strawberry.field(description=f"{CODE}.")
+
+
+@strawberry.input(description="The confirmation that the second factor is to be turned off.")
+class DisableTwoFactorInput:
+    password: Secret = strawberry.field(description=CONFIRMATION)
+    code: Secret = strawberry.field(description=f"{CODE}, or a recovery code.")

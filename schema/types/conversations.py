@@ -1,14 +1,18 @@
-"""Conversations and their messages."""
+"""Conversations and their messages, the inputs of their mutations, and what a subscription to messages delivers."""
+
+from typing import Annotated
 
 import strawberry
 
 from resolvers import conversations, messages
+from resolvers.live import messages as live
 from resolvers.reading.pictures import IMAGES_MOST
 from schema.types.descriptions import IDEMPOTENCY_KEY, limit
 from schema.types.fields import batched, field, is_a, later, resolved
 from schema.types.images import Image, ImageInput
 from schema.types.nodes import Node, created
 from schema.types.paging import PAGE_EITHER_WAY, connection
+from schema.types.streams import StreamEvent, StreamGap
 from schema.types.users import User
 from store.conversations import records
 
@@ -109,3 +113,31 @@ class MarkConversationReadInput:
 @strawberry.input(description="A message to delete.")
 class DeleteMessageInput:
     message_id: strawberry.ID = strawberry.field(description="The id of a message of the viewer's own.")
+
+
+@strawberry.type(description="A message was sent to a conversation of the viewer's, perhaps by the viewer.")
+class MessageReceived(StreamEvent):
+    message: Message = field("The message.")
+
+    is_type_of = is_a(live.MessageReceived)
+
+
+@strawberry.type(description="Its sender deleted a message, which is gone for everybody.")
+class MessageDeleted(StreamEvent):
+    message_id: strawberry.ID = field("The id that the message had.")
+    conversation_id: strawberry.ID = field("The id of the conversation that it was in.")
+
+    is_type_of = is_a(live.MessageDeleted)
+
+
+@strawberry.type(description="The viewer has marked messages of a conversation read, on whichever of their devices.")
+class ConversationRead(StreamEvent):
+    conversation: Conversation = field("The conversation, with its new `unreadCount`.")
+
+    is_type_of = is_a(live.ConversationRead)
+
+
+MessageEvent = Annotated[
+    MessageReceived | MessageDeleted | ConversationRead | StreamGap,
+    strawberry.union("MessageEvent", description="A change in the viewer's conversations."),
+]

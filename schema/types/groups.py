@@ -1,15 +1,19 @@
-"""Groups, their members, and lists of both."""
+"""Groups, their members, lists of both, and the inputs of their mutations."""
 
 import strawberry
 
 from resolvers import group_members, groups, timelines
 from resolvers.reading.groups import roles
-from schema.types.descriptions import enum, limit
+from schema.types.descriptions import IDEMPOTENCY_KEY, enum, limit
 from schema.types.fields import batched, field, is_a, later, resolved
 from schema.types.nodes import Node, created
 from schema.types.paging import PAGE, PAGE_EITHER_WAY, connection, since
 from schema.types.users import User, UserConnection
 from store.groups import records
+
+GROUP_ID = "The id of the group."
+NAME = f"1 to {limit('group_name')} characters in one line."
+DESCRIPTION = f"At most {limit('group_description')} characters."
 
 enum(
     records.GroupKind,
@@ -44,11 +48,11 @@ GroupMemberConnection = connection(
     "more of any kind of group."
 )
 class Group(Node):
-    name: str = field(f"1 to {limit('group_name')} characters in one line.", cached=True)
+    name: str = field(NAME, cached=True)
     description = batched(
         groups.descriptions,
         str,
-        f"At most {limit('group_description')} characters. Empty where the viewer may not see what is in the group.",
+        f"{DESCRIPTION} Empty where the viewer may not see what is in the group.",
     )
     kind: records.GroupKind = field("Who may join, read and post.")
     is_hidden: bool = field(
@@ -101,3 +105,41 @@ class Group(Node):
 
 
 GroupConnection = connection(Group, "a group", "groups")
+
+
+@strawberry.input(description="A new group.")
+class CreateGroupInput:
+    name: str = strawberry.field(description=NAME)
+    description: str | None = strawberry.field(default="", description=DESCRIPTION)
+    kind: records.GroupKind = strawberry.field(description="Who may join, read and post.")
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY_KEY)
+
+
+@strawberry.input(description="A change of a group. Fields that are left out stay as they are.")
+class UpdateGroupInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+    name: str | None = strawberry.field(default=None, description=NAME)
+    description: str | None = strawberry.field(default=None, description=DESCRIPTION)
+    kind: records.GroupKind | None = strawberry.field(
+        default=None, description="Who may join, read and post from now on."
+    )
+
+
+@strawberry.input(description="A group.")
+class GroupIdInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+
+
+@strawberry.input(description="A group, and some members.")
+class GroupUsersInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+    user_ids: list[strawberry.ID] = strawberry.field(
+        description=f"The ids of the members, at most {limit('max_ids')}. More are refused with BAD_USER_INPUT."
+    )
+
+
+@strawberry.input(description="A role of a member in a group.")
+class SetGroupRoleInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+    user_id: strawberry.ID = strawberry.field(description="The id of the member.")
+    role: records.GroupRole = strawberry.field(description="The new role.")

@@ -1,4 +1,4 @@
-"""Reports of members, and the log of what moderators and administrators have done."""
+"""Reports of members, the log of what moderators and administrators have done, and the inputs of both."""
 
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from schema.types.nodes import Node, created
 from schema.types.paging import PAGE, connection
 from schema.types.posts import Comment, Repost, Status
 from schema.types.users import User
+from store.credentials.records import Role
 from store.moderation import records
 
 NOTE = f"At most {limit('max_note')} characters."
@@ -45,6 +46,13 @@ enum(
     PROMOTION_ENDED="A promotion was ended.",
     MESSAGES_READ="The messages of a report were read. It is logged once for each moderator and report.",
     GROUP_SHOWN="A hidden group was shown again.",
+)
+enum(
+    records.ReportAction,
+    "A moderator's decision on a report.",
+    DISMISS="Nothing is done.",
+    DELETE_CONTENT="The post, comment or message is deleted. A group is hidden.",
+    SUSPEND_AUTHOR="The member is suspended, or who wrote the post, comment or message, or owns the group.",
 )
 
 ReportSubject = Annotated[
@@ -136,3 +144,39 @@ class ModerationAct(Node):
 
 
 ModerationActConnection = connection(ModerationAct, "an act", "acts")
+
+
+@strawberry.input(description="A report of something that the viewer sees.")
+class ReportInput:
+    subject_id: strawberry.ID = strawberry.field(
+        description="The id of a member, post, comment, message or group. A plain repost acts for its original."
+    )
+    reason: records.ReportReason = strawberry.field(description="Why it is reported.")
+    note: str | None = strawberry.field(default="", description=f"What there is to add. {NOTE}")
+
+
+@strawberry.input(description="A decision on a report, and on all open ones of the same subject.")
+class ResolveReportInput:
+    report_id: strawberry.ID = strawberry.field(description="The id of an open report.")
+    action: records.ReportAction = strawberry.field(description="What is done.")
+    note: str | None = strawberry.field(default="", description=f"What the log says of it. {NOTE}")
+
+
+@strawberry.input(description="A role for a member.")
+class SetRoleInput:
+    user_id: strawberry.ID = strawberry.field(description="The id of another member of a lower role.")
+    role: Role = strawberry.field(description="The role, from their next request on.")
+    note: str | None = strawberry.field(default="", description=f"What the log says of it. {NOTE}")
+
+
+@strawberry.input(description="A suspension of a member, or the end of one.")
+class SuspendUserInput:
+    user_id: strawberry.ID = strawberry.field(description="The id of another member of a lower role.")
+    suspended: bool = strawberry.field(description="True to suspend them, false to end it.")
+    note: str | None = strawberry.field(default="", description=f"What the log says of it. {NOTE}")
+
+
+@strawberry.input(description="A group to hide or to show again.")
+class HideGroupInput:
+    group_id: strawberry.ID = strawberry.field(description="The id of a group whose owners have a lower role.")
+    note: str | None = strawberry.field(default="", description=f"What the log says of it. {NOTE}")

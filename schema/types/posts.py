@@ -1,4 +1,4 @@
-"""Statuses, reposts and comments."""
+"""Statuses, reposts and comments, and the inputs of their mutations."""
 
 from collections.abc import Awaitable, Sequence
 from typing import Any
@@ -8,10 +8,11 @@ import strawberry
 from resolvers import favourites, likes_and_comments, posts, replies
 from resolvers.operation.context import Context
 from resolvers.reading import groups, hydrate
-from schema.types.descriptions import limit
+from resolvers.reading.mentions import MENTIONS_MOST
+from resolvers.reading.pictures import IMAGES_MOST
+from schema.types.descriptions import IDEMPOTENCY_KEY, POST_ID, limit
 from schema.types.fields import attribute_of_each, batched, field, is_a, later, resolved
-from schema.types.images import Image
-from schema.types.locations import Location
+from schema.types.images import Image, ImageInput
 from schema.types.nodes import Node, created
 from schema.types.paging import PAGE, connection, since
 from schema.types.users import User
@@ -95,6 +96,12 @@ class Post(Node):
         takes=PAGE,
     )
     replies = resolved(replies.replies, later("PostConnection", TIMELINES), "Direct replies, oldest first.", takes=PAGE)
+
+
+@strawberry.type(description="A place on earth.")
+class Location:
+    latitude: float = field("Degrees, -90 to 90, north positive.", cached=True, shared=True)
+    longitude: float = field("Degrees, -180 to 180, east positive.", cached=True, shared=True)
 
 
 @strawberry.type(description="A post in a member's own words.")
@@ -189,3 +196,66 @@ class Comment(Node):
 
 
 CommentConnection = connection(Comment, "a comment", "comments")
+
+
+@strawberry.input(description="A place on earth.")
+class LocationInput:
+    latitude: float = strawberry.field(description="Degrees, -90 to 90, north positive.")
+    longitude: float = strawberry.field(description="Degrees, -180 to 180, east positive.")
+
+
+@strawberry.input(description="A new status.")
+class PostInput:
+    text: str = strawberry.field(
+        description=f"1 to {limit('max_text')} characters after NFC normalisation and trimming. At most "
+        f"{MENTIONS_MOST} different members are mentioned. It may be empty where there are images."
+    )
+    images: list[ImageInput] | None = strawberry.field(
+        default=None, description=f"At most {IMAGES_MOST} uploads for posts that are READY."
+    )
+    in_reply_to_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The id of the post that this one answers. A plain repost acts for its original."
+    )
+    group_id: strawberry.ID | None = strawberry.field(
+        default=None,
+        description="The id of the group to post in, of which the viewer is a member. A post in a group is answered in "
+        "that group.",
+    )
+    location: LocationInput | None = strawberry.field(default=None, description="Where it is posted.")
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY_KEY)
+
+
+@strawberry.input(description="A new repost.")
+class RepostInput:
+    post_id: strawberry.ID = strawberry.field(description=POST_ID)
+    text: str | None = strawberry.field(
+        default="",
+        description=f"At most {limit('max_text')} characters after NFC normalisation and trimming. Empty, the default, "
+        "makes a plain repost. Anything else makes a quote.",
+    )
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY_KEY)
+
+
+@strawberry.input(description="A post.")
+class PostIdInput:
+    post_id: strawberry.ID = strawberry.field(
+        description=f"{POST_ID} Deleting, hiding and pinning concern the repost itself."
+    )
+
+
+@strawberry.input(description="A new comment.")
+class CommentInput:
+    post_id: strawberry.ID = strawberry.field(description=POST_ID)
+    text: str = strawberry.field(
+        description=f"1 to {limit('max_text')} characters after NFC normalisation and trimming. At most "
+        f"{MENTIONS_MOST} different members are mentioned."
+    )
+    reply_to_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The id of the comment on the same post that this one answers."
+    )
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY_KEY)
+
+
+@strawberry.input(description="A comment to delete.")
+class DeleteCommentInput:
+    comment_id: strawberry.ID = strawberry.field(description="The id of the comment.")

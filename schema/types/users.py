@@ -3,12 +3,21 @@
 import strawberry
 
 from resolvers import follows, pins, timelines
-from schema.types.descriptions import limit
+from schema.types.descriptions import enum, limit
 from schema.types.fields import argument, attribute_of_each, batched, field, is_a, later, resolved
 from schema.types.images import Image
 from schema.types.nodes import Node, created
 from schema.types.paging import PAGE, PAGE_EITHER_WAY, connection, since
+from store.credentials.records import Role
 from store.records import members as records
+
+enum(
+    Role,
+    "A member's role on the whole site, which decides what they may do.",
+    MEMBER="May do what every member may.",
+    MODERATOR="May also see suspended members and hidden posts, and act on reports and on what members wrote.",
+    ADMIN="May do what moderators may, give roles, and create and end promotions.",
+)
 
 WITH_USER = {"with_user": argument(strawberry.ID, "The id of the member to compare this one with.")}
 

@@ -10,20 +10,12 @@ from resolvers.credentials import USER_AGENT_MOST
 from resolvers.notifications import unread_count as unread_notification_count
 from resolvers.process.tokens import Claims
 from schema.types.account_inputs import MessageAudience
-from schema.types.descriptions import enum, limit
+from schema.types.descriptions import limit
 from schema.types.fields import attribute_of, field, is_a, later, resolved
 from schema.types.nodes import Node
 from schema.types.paging import PAGE, PAGE_EITHER_WAY
 from schema.types.users import User, UserConnection
-from store.credentials import records as credentials
-
-Role = enum(
-    credentials.Role,
-    "A member's role on the whole site, which decides what they may do.",
-    MEMBER="May do what every member may.",
-    MODERATOR="May also see suspended members and hidden posts, and act on reports and on what members wrote.",
-    ADMIN="May do what moderators may, give roles, and create and end promotions.",
-)
+from store.credentials.records import Role
 
 
 @strawberry.type(description="A device on which the viewer is signed in. Nobody else sees it.")
