@@ -31,111 +31,106 @@ class AccountMutations:
     sign_up = mutation(
         accounts.sign_up,
         SignUpInput,
-        description="Creates an account and begins a session. One address may do so "
-        f"{limit('sign_ups_per_hour')} times an hour.",
+        f"Creates an account and begins a session. One address may do so {limit('sign_ups_per_hour')} times an hour.",
         suspended=True,
     )
     log_in = mutation(
         sessions.log_in,
         LogInInput,
-        description="Begins a session. After too many failed attempts it is refused with RATE_LIMITED: "
+        "Begins a session. After too many failed attempts it is refused with RATE_LIMITED: "
         f"{limit('log_in_attempts')} in a quarter of an hour per identifier.",
         suspended=True,
     )
     refresh_session = mutation(
         sessions.refresh_session,
         RefreshSessionInput,
-        description="Trades a refresh token for new tokens. The old refresh token stops working.",
+        "Trades a refresh token for new tokens. The old refresh token stops working.",
         suspended=True,
     )
     log_out = mutation(
         sessions.log_out,
         LogOutInput,
+        "Ends the session at once, its open websockets and event streams too.",
         optional=True,
-        description="Ends the session at once, its open websockets and event streams too.",
         suspended=True,
     )
     end_session = mutation(
         sessions.end_session,
         EndSessionInput,
-        description="Ends one of the viewer's sessions at once, its open websockets and event streams too. Ending the "
+        "Ends one of the viewer's sessions at once, its open websockets and event streams too. Ending the "
         "current one logs out, and `viewer` is then null.",
         suspended=True,
     )
     enable_two_factor = mutation(
         two_factor.enable_two_factor,
         EnableTwoFactorInput,
-        description="Gives the viewer a secret for an authenticator app. Nothing changes until `confirmTwoFactor`. "
+        "Gives the viewer a secret for an authenticator app. Nothing changes until `confirmTwoFactor`. "
         "While the second factor is on, it is refused with NOT_ALLOWED.",
         suspended=True,
     )
     confirm_two_factor = mutation(
         two_factor.confirm_two_factor,
         ConfirmTwoFactorInput,
-        description="Turns the second factor on: from now on, the viewer's log-ins need a code beside the password. "
+        "Turns the second factor on: from now on, the viewer's log-ins need a code beside the password. "
         "Ends every other session of the viewer.",
         suspended=True,
     )
     disable_two_factor = mutation(
         two_factor.disable_two_factor,
         DisableTwoFactorInput,
-        description="Turns the second factor off, and drops the recovery codes.",
+        "Turns the second factor off, and drops the recovery codes.",
         suspended=True,
     )
     change_password = mutation(
         sessions.change_password,
         ChangePasswordInput,
-        description="Changes the password, and ends every other session of the viewer.",
+        "Changes the password, and ends every other session of the viewer.",
         suspended=True,
     )
-    update_profile = mutation(
-        accounts.update_profile,
-        UpdateProfileInput,
-        description="Changes the viewer's profile.",
-    )
+    update_profile = mutation(accounts.update_profile, UpdateProfileInput, "Changes the viewer's profile.")
     export_data = mutation(
         exports.export_data,
         ExportDataInput,
-        description="Prepares everything that Perch keeps of the viewer, as a file to be fetched once. A member does "
+        "Prepares everything that Perch keeps of the viewer, as a file to be fetched once. A member does "
         f"so {limit('exports_per_day')} times a day at most. A second link of one session replaces the first.",
         suspended=True,
     )
     delete_account = mutation(
         accounts.delete_account,
         DeleteAccountInput,
-        description="Deletes the account and everything that the member ever did, and ends every session. The login "
+        "Deletes the account and everything that the member ever did, and ends every session. The login "
         f"and the verified address stay reserved for {limit('login_release_days')} days.",
         suspended=True,
     )
     change_email = mutation(
         verification.change_email,
         ChangeEmailInput,
-        description="The new address counts once it is verified; until then the old one does. The link in the mail "
+        "The new address counts once it is verified; until then the old one does. The link in the mail "
         f"works for {limit('verification_hours')} hours.",
         suspended=True,
     )
     resend_verification = mutation_without_input(
         verification.resend_verification,
-        description="Sends the link that verifies the address again, at most "
+        "Sends the link that verifies the address again, at most "
         f"{limit('verification_mails_per_hour')} times an hour. The link before it stops working.",
         suspended=True,
     )
     verify_email = mutation(
         verification.verify_email,
         TokenInput,
-        description="Verifies an address by the token of the link that was sent to it. A new address takes effect.",
+        "Verifies an address by the token of the link that was sent to it. A new address takes effect.",
         suspended=True,
     )
     request_password_reset = mutation(
         password_resets.request_password_reset,
         RequestPasswordResetInput,
-        description="Sends a link that resets the password, at most one an hour. Always the same answer, whether or "
+        "Sends a link that resets the password, at most one an hour. Always the same answer, whether or "
         "not the address has an account.",
         suspended=True,
     )
     reset_password = mutation(
         password_resets.reset_password,
         ResetPasswordInput,
-        description="Sets a new password by the token of a link. Ends every session and begins a new one.",
+        "Sets a new password by the token of a link. Ends every session and begins a new one.",
         suspended=True,
     )

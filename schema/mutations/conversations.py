@@ -21,7 +21,7 @@ class ConversationMutations:
     start_conversation = mutation(
         messages.start_conversation,
         StartConversationInput,
-        description="Sends a message to the conversation of the viewer and some members, which begins with it if there "
+        "Sends a message to the conversation of the viewer and some members, which begins with it if there "
         "is none. Those who had left are in it again. Each of those who are added must allow it with `messagesFrom`. "
         f"A member begins at most {limit('conversations_per_hour')} conversations an hour with members who do not all "
         "follow them.",
@@ -30,7 +30,7 @@ class ConversationMutations:
     send_message = mutation(
         messages.send_message,
         SendMessageInput,
-        description="Sends a message. In a conversation of two, the other member must allow it with `messagesFrom`. "
+        "Sends a message. In a conversation of two, the other member must allow it with `messagesFrom`. "
         "It is refused with NOT_ALLOWED where nobody else is left. A member sends at most "
         f"{limit('messages_per_hour')} messages an hour.",
         limited=True,
@@ -38,16 +38,16 @@ class ConversationMutations:
     delete_message = mutation(
         messages.delete_message,
         DeleteMessageInput,
-        description="Deletes a message of the viewer's own, for everybody and for good.",
+        "Deletes a message of the viewer's own, for everybody and for good.",
     )
     mark_conversation_read = mutation(
         conversations.mark_conversation_read,
         MarkConversationReadInput,
-        description="Marks messages of a conversation read. Those marked read stay so.",
+        "Marks messages of a conversation read. Those marked read stay so.",
     )
     leave_conversation = mutation(
         conversations.leave_conversation,
         ConversationIdInput,
-        description="Leaves a conversation, which the viewer then does not see any more. When the last member leaves, "
+        "Leaves a conversation, which the viewer then does not see any more. When the last member leaves, "
         "it is deleted.",
     )

@@ -20,8 +20,8 @@ P = ParamSpec("P")
 def mutation(
     act: Callable[Concatenate[Context, P], Awaitable[Payload]],
     takes: Callable[P, object],
-    *,
     description: str,
+    *,
     optional: bool = False,
     suspended: bool = False,
     limited: bool = False,
@@ -50,7 +50,7 @@ def mutation(
 
 
 def mutation_without_input(
-    act: Callable[[Context], Awaitable[Payload]], *, description: str, suspended: bool = False
+    act: Callable[[Context], Awaitable[Payload]], description: str, *, suspended: bool = False
 ) -> Any:
     """Declare a mutation that takes nothing; otherwise like `mutation`."""
     result, gives = _payload(act)

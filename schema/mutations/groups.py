@@ -19,69 +19,67 @@ class GroupMutations:
     create_group = mutation(
         groups.create_group,
         CreateGroupInput,
-        description="Creates a group, whose owner is the viewer. A member is in, or asks to join, at most "
+        "Creates a group, whose owner is the viewer. A member is in, or asks to join, at most "
         f"{limit('max_groups')} groups.",
     )
     update_group = mutation(
         groups.update_group,
         UpdateGroupInput,
-        description="Changes a group. Owners only. A new kind changes at once who sees what is in it. Requests to a "
+        "Changes a group. Owners only. A new kind changes at once who sees what is in it. Requests to a "
         "group that is no longer private are granted.",
     )
     delete_group = mutation(
-        groups.delete_group,
-        GroupIdInput,
-        description="Deletes a group with all posts in it, for good. Owners only.",
+        groups.delete_group, GroupIdInput, "Deletes a group with all posts in it, for good. Owners only."
     )
     join_group = mutation(
         group_members.join_group,
         GroupIdInput,
-        description="Joins a group at once, or asks to join a private one. Who is invited to a private group joins at "
+        "Joins a group at once, or asks to join a private one. Who is invited to a private group joins at "
         "once. Whom the group bans is refused.",
     )
     leave_group = mutation(
         group_members.leave_group,
         GroupIdInput,
-        description="Leaves a group, takes back a request to join it, or declines an invitation. Its only owner cannot "
+        "Leaves a group, takes back a request to join it, or declines an invitation. Its only owner cannot "
         "leave. The viewer's posts stay in it.",
     )
     invite_to_group = mutation(
         group_members.invite_to_group,
         GroupUsersInput,
-        description="Invites members, who are notified. Any member of a group may do so, in a private group only its "
+        "Invites members, who are notified. Any member of a group may do so, in a private group only its "
         "moderators. Who has asked to join is let in.",
     )
     approve_group_members = mutation(
         group_members.approve_group_members,
         GroupUsersInput,
-        description="Lets members in who ask to join a group. Its moderators only.",
+        "Lets members in who ask to join a group. Its moderators only.",
     )
     reject_group_members = mutation(
         group_members.reject_group_members,
         GroupUsersInput,
-        description="Turns members away who ask to join a group. Its moderators only.",
+        "Turns members away who ask to join a group. Its moderators only.",
     )
     remove_group_members = mutation(
         group_members.remove_group_members,
         GroupUsersInput,
-        description="Removes members from a group, and takes back invitations to it. Its moderators only, and only for "
+        "Removes members from a group, and takes back invitations to it. Its moderators only, and only for "
         "members with a lower role. The members' posts stay in it.",
     )
     ban_group_members = mutation(
         group_members.ban_group_members,
         GroupUsersInput,
-        description="Removes members from a group and keeps them out, whether or not they are in it. Its moderators "
+        "Removes members from a group and keeps them out, whether or not they are in it. Its moderators "
         "only, and only for members with a lower role. Banned members see of it what strangers see of a private group. "
         f"A group bans at most {limit('max_blocked')} members.",
     )
     unban_group_members = mutation(
         group_members.unban_group_members,
         GroupUsersInput,
-        description="Ends bans of members from a group. They may join again, or ask to. Its moderators only.",
+        "Ends bans of members from a group. They may join again, or ask to. Its moderators only.",
     )
     set_group_role = mutation(
         group_members.set_group_role,
         SetGroupRoleInput,
-        description="Gives a member of a group a role. Owners only, except that everybody may give up a role of their "
+        "Gives a member of a group a role. Owners only, except that everybody may give up a role of their "
         "own. There may be several owners, and there is at least one.",
     )

@@ -19,34 +19,28 @@ class ModerationMutations:
     report = mutation(
         reports.report,
         ReportInput,
-        description="Reports something to the moderators. A member has at most one open report of a subject: another "
+        "Reports something to the moderators. A member has at most one open report of a subject: another "
         f"is refused with CONFLICT. A member files at most {limit('reports_per_hour')} reports in an hour.",
     )
     resolve_report = mutation(
         reports.resolve_report,
         ResolveReportInput,
-        description="Resolves a report, with all open ones of the same subject. Each reporter is notified, and is not "
+        "Resolves a report, with all open ones of the same subject. Each reporter is notified, and is not "
         "told what was decided. A resolved report is refused with CONFLICT. Moderators only. Nobody resolves a report "
         "of themselves, or acts on a member of an equal or higher role.",
     )
     suspend_user = mutation(
         moderation.suspend_user,
         SuspendUserInput,
-        description="Suspends a member of a lower role and ends their sessions, or ends a suspension. Moderators only.",
+        "Suspends a member of a lower role and ends their sessions, or ends a suspension. Moderators only.",
     )
     set_role = mutation(
-        moderation.set_role,
-        SetRoleInput,
-        description="Gives a role to a member of a lower one. Administrators only.",
+        moderation.set_role, SetRoleInput, "Gives a role to a member of a lower one. Administrators only."
     )
     hide_group = mutation(
         moderation.hide_group,
         HideGroupInput,
-        description="Hides a group: only moderators of the site see what is in it, and only they and its members see "
+        "Hides a group: only moderators of the site see what is in it, and only they and its members see "
         "that it exists. Moderators only.",
     )
-    unhide_group = mutation(
-        moderation.unhide_group,
-        HideGroupInput,
-        description="Shows a hidden group again. Moderators only.",
-    )
+    unhide_group = mutation(moderation.unhide_group, HideGroupInput, "Shows a hidden group again. Moderators only.")

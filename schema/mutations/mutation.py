@@ -38,141 +38,116 @@ class Mutation(AccountMutations, ConversationMutations, GroupMutations, Moderati
     follow = mutation(
         follows.follow,
         UsersInput,
-        description="Follows members at once, or asks private ones. A member follows and asks at most "
+        "Follows members at once, or asks private ones. A member follows and asks at most "
         f"{limit('max_following')} others, and {limit('follows_per_hour')} an hour.",
     )
-    unfollow = mutation(
-        follows.unfollow,
-        UsersInput,
-        description="Ends the viewer's follows, and takes back requests.",
-    )
+    unfollow = mutation(follows.unfollow, UsersInput, "Ends the viewer's follows, and takes back requests.")
     approve_follow_requests = mutation(
-        follows.approve_follow_requests,
-        UsersInput,
-        description="Approves the requests of members to follow the viewer.",
+        follows.approve_follow_requests, UsersInput, "Approves the requests of members to follow the viewer."
     )
     reject_follow_requests = mutation(
-        follows.reject_follow_requests,
-        UsersInput,
-        description="Rejects the requests of members to follow the viewer.",
+        follows.reject_follow_requests, UsersInput, "Rejects the requests of members to follow the viewer."
     )
-    remove_followers = mutation(
-        follows.remove_followers,
-        UsersInput,
-        description="Ends the follows of members to the viewer.",
-    )
+    remove_followers = mutation(follows.remove_followers, UsersInput, "Ends the follows of members to the viewer.")
     block = mutation(
         blocks.block,
         UsersInput,
-        description="Ends any follow in both directions. Neither member sees the other's posts, comments and likes, "
+        "Ends any follow in both directions. Neither member sees the other's posts, comments and likes, "
         "and the blocked one does not see the viewer. A member who blocks the viewer can be blocked back: of them, the "
         f"payload has id and login. A member blocks at most {limit('max_blocked')} others.",
     )
-    unblock = mutation(
-        blocks.unblock,
-        UsersInput,
-        description="Ends the viewer's blocks. Follows that they ended stay ended.",
-    )
+    unblock = mutation(blocks.unblock, UsersInput, "Ends the viewer's blocks. Follows that they ended stay ended.")
     mute = mutation(
         blocks.mute,
         UsersInput,
-        description="Leaves members out of the viewer's timelines, notifications and streams. They are not notified. "
+        "Leaves members out of the viewer's timelines, notifications and streams. They are not notified. "
         f"Their messages arrive and count as read. A member mutes at most {limit('max_blocked')} others.",
     )
-    unmute = mutation(blocks.unmute, UsersInput, description="Ends the viewer's mutes.")
+    unmute = mutation(blocks.unmute, UsersInput, "Ends the viewer's mutes.")
 
     post = mutation(
         posts.post,
         PostInput,
-        description="Publishes a status, which may answer a post. A member publishes at most "
+        "Publishes a status, which may answer a post. A member publishes at most "
         f"{limit('posts_per_hour')} posts an hour, reposts included.",
     )
     repost = mutation(
         posts.repost,
         RepostInput,
-        description="Reposts a post, plainly or as a quote. Hidden posts, other members' private posts, and posts in "
+        "Reposts a post, plainly or as a quote. Hidden posts, other members' private posts, and posts in "
         "private groups cannot be reposted. A member has at most one plain repost of a post.",
     )
-    unrepost = mutation(posts.unrepost, PostIdInput, description="Takes back the viewer's plain repost of a post.")
+    unrepost = mutation(posts.unrepost, PostIdInput, "Takes back the viewer's plain repost of a post.")
     delete_post = mutation(
         posts.delete_post,
         PostIdInput,
-        description="Deletes a post of the viewer's own, or one in a group that the viewer moderates, everywhere and "
+        "Deletes a post of the viewer's own, or one in a group that the viewer moderates, everywhere and "
         "for good. Moderators of the site delete any post by a member of a lower role. Its plain reposts disappear "
         "with it, its quotes and replies stay.",
     )
     hide_post = mutation(
         posts.hide_post,
         PostIdInput,
-        description="Hides a status or quote of the viewer's own. Until it is shown again, only the author and "
-        "moderators see it.",
+        "Hides a status or quote of the viewer's own. Until it is shown again, only the author and moderators see it.",
     )
-    unhide_post = mutation(
-        posts.unhide_post,
-        PostIdInput,
-        description="Shows a hidden post of the viewer's own again.",
-    )
+    unhide_post = mutation(posts.unhide_post, PostIdInput, "Shows a hidden post of the viewer's own again.")
     pin_post = mutation(
         pins.pin_post,
         PostIdInput,
-        description="Pins a status or quote of the viewer's own to their profile, in place of the one pinned before. "
+        "Pins a status or quote of the viewer's own to their profile, in place of the one pinned before. "
         "A hidden post and a plain repost are refused with NOT_ALLOWED. Deleting the post ends the pin.",
     )
     unpin_post = mutation(
-        pins.unpin_post,
-        PostIdInput,
-        description="Unpins a post of the viewer's own. A post that is not pinned changes nothing.",
+        pins.unpin_post, PostIdInput, "Unpins a post of the viewer's own. A post that is not pinned changes nothing."
     )
     like = mutation(
         likes_and_comments.like,
         PostIdInput,
-        description=f"Likes a post. A member likes at most {limit('likes_per_hour')} posts an hour.",
+        f"Likes a post. A member likes at most {limit('likes_per_hour')} posts an hour.",
         limited=True,
     )
-    unlike = mutation(likes_and_comments.unlike, PostIdInput, description="Takes back the viewer's like of a post.")
+    unlike = mutation(likes_and_comments.unlike, PostIdInput, "Takes back the viewer's like of a post.")
     favourite = mutation(
         favourites.favourite,
         PostIdInput,
-        description="Adds a post to the viewer's favourites, which nobody else sees. A member has at most "
+        "Adds a post to the viewer's favourites, which nobody else sees. A member has at most "
         f"{limit('max_favourites')}.",
     )
     unfavourite = mutation(
         favourites.unfavourite,
         PostIdInput,
-        description="Removes a post from the viewer's favourites, also one that they may not see any more.",
+        "Removes a post from the viewer's favourites, also one that they may not see any more.",
     )
     comment = mutation(
         likes_and_comments.comment,
         CommentInput,
-        description="Comments on a post, or answers a comment on it. A member makes at most "
+        "Comments on a post, or answers a comment on it. A member makes at most "
         f"{limit('comments_per_hour')} comments an hour.",
         limited=True,
     )
     delete_comment = mutation(
         likes_and_comments.delete_comment,
         DeleteCommentInput,
-        description="Deletes a comment. Only its author, the author of the post, and moderators may do so.",
+        "Deletes a comment. Only its author, the author of the post, and moderators may do so.",
     )
     mark_notifications_read = mutation(
         notifications.mark_notifications_read,
         MarkNotificationsReadInput,
+        "Marks notifications read. Those marked read stay so.",
         optional=True,
-        description="Marks notifications read. Those marked read stay so.",
     )
 
     mark_home_read = mutation(
         timelines.mark_home_read,
         MarkHomeReadInput,
-        description="Marks the home read up to an entry, on all devices of the viewer. The mark never moves down.",
+        "Marks the home read up to an entry, on all devices of the viewer. The mark never moves down.",
     )
 
     create_promotion = mutation(
         promotions.create_promotion,
         CreatePromotionInput,
-        description=f"Begins a promotion. Administrators only. At most {limit('max_promotions')} run at one time.",
+        f"Begins a promotion. Administrators only. At most {limit('max_promotions')} run at one time.",
     )
     end_promotion = mutation(
-        promotions.end_promotion,
-        EndPromotionInput,
-        description="Ends a promotion at once and for good. Administrators only.",
+        promotions.end_promotion, EndPromotionInput, "Ends a promotion at once and for good. Administrators only."
     )

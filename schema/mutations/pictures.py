@@ -14,11 +14,11 @@ class PictureMutations:
     create_upload = mutation(
         uploads.create_upload,
         CreateUploadInput,
-        description="Announces a picture; its bytes are then PUT to the upload's url. A member announces at most "
+        "Announces a picture; its bytes are then PUT to the upload's url. A member announces at most "
         f"{limit('images_per_day')} pictures a day.",
     )
     update_image = mutation(
         images.update_image,
         UpdateImageInput,
-        description="Changes alt text and focus of a picture of the viewer's own, once it belongs to something.",
+        "Changes alt text and focus of a picture of the viewer's own, once it belongs to something.",
     )
