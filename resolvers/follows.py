@@ -120,15 +120,11 @@ async def _listed(
 
 async def are_following_viewer(context: Context, users: Sequence[User]) -> list[bool]:
     """Return whether each member follows the viewer."""
-    if context.viewer is None:
-        return [False] * len(users)
     return await context.load.followed_by.load_many([user.id for user in users])
 
 
 async def viewer_has_requested_follow(context: Context, users: Sequence[User]) -> list[bool]:
     """Return whether the viewer has an open follow request to each member."""
-    if context.viewer is None:
-        return [False] * len(users)
     return await context.load.has_requested.load_many([user.id for user in users])
 
 

@@ -145,8 +145,6 @@ async def _open(context: Context, groups: Sequence[Group]) -> list[bool]:
 
 async def viewer_has_requested(context: Context, groups: Sequence[Group]) -> list[bool]:
     """Return whether the viewer asks to join each group."""
-    if context.viewer is None:
-        return [False] * len(groups)
     return await context.load.has_asked_group.load_many([group.id for group in groups])
 
 

@@ -256,15 +256,11 @@ async def mentioned(context: Context, posts: Sequence[Post]) -> list[list[User]]
 
 async def viewer_has_liked(context: Context, posts: Sequence[Post]) -> list[bool]:
     """Return whether the viewer likes each post."""
-    if context.viewer is None:
-        return [False] * len(posts)
     return await context.load.has_liked.load_many([hydrate.acts_for(post) for post in posts])
 
 
 async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[bool]:
     """Return whether the viewer has a plain repost of each post."""
-    if context.viewer is None:
-        return [False] * len(posts)
     return await context.load.has_reposted.load_many([hydrate.acts_for(post) for post in posts])
 
 

@@ -139,9 +139,10 @@ async def mentions(context: Context, who: Claims, **asked: Unpack[PageArguments]
             context.load.post.load_many([entry.below for entry in entries if entry.below]),  # in the same round trip
         )
         found = {**dict(zip(post_ids, posts, strict=True)), **dict(zip(comments, said, strict=True))}
+        cursors = paging.cursors("mentions", [entry.place for entry in entries])
         return [
-            TimelineEdge(paging.cursor("mentions", entry.place), node) if (node := found[entry.entity]) else None
-            for entry in entries
+            TimelineEdge(cursor, node) if (node := found[entry.entity]) else None
+            for cursor, entry in zip(cursors, entries, strict=True)
         ]
 
     return await paging.page(window, fetch, present, goes_on=paging.beyond(context, key, window))

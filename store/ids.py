@@ -1,6 +1,7 @@
 """Ids: 41 bits of milliseconds since 2024, 8 of partition, 4 of sequence. 53 bits are exact in a score and in Lua."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 PARTITIONS = 256
@@ -28,6 +29,18 @@ def instant(entity_id: int) -> datetime:
 def made_at(entity_id: int) -> int:
     """Return the creation time of an id, in ms since 1970."""
     return _EPOCH_MS + (entity_id >> _CLOCK_SHIFT)
+
+
+class Identified(Protocol):
+    """A record whose id says when it was made."""
+
+    @property
+    def id(self) -> int: ...
+
+
+def record_made_at(root: Identified) -> int:
+    """Return the creation time of a record, in ms since 1970. It runs for every object of a page."""
+    return _EPOCH_MS + (root.id >> _CLOCK_SHIFT)
 
 
 def day_of(entity_id: int) -> int:

@@ -1,1 +1,1 @@
-"""Reads of one operation: the batcher, its data loaders, and the viewer's home."""
+"""Reads of one operation: the batcher and its data loaders."""

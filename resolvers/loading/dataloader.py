@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from resolvers.loading.batcher import Batcher
 from store.client.caching.values import CachedValues, Changed, Mark
 from store.client.database import Command
+from store.records.lists import read_pairs
 
 ANY = -1  # the key of a data loader's only value, or of a value that covers all its ids; 0 stands for no entity
 
@@ -208,3 +209,50 @@ def sound(replies: list[Any]) -> list[Any]:
         if isinstance(reply, Exception):
             raise reply
     return replies
+
+
+def records(
+    batcher: Batcher,
+    command: Callable[[int], Command],
+    read: Callable[[int, dict[str, str]], Value | None],
+    cached: CachedValues | None = None,
+) -> DataLoader[Value | None]:
+    """Return the data loader of records that are hashes, by their ids."""
+
+    def record(entity_id: int, reply: Any) -> Value | Exception | None:
+        # A broken record fails for the callers that ask for it, and not for the rest of the batch.
+        try:
+            if isinstance(reply, Exception):
+                return reply
+            return read(entity_id, reply if type(reply) is dict else read_pairs(reply))
+        except Exception as error:  # noqa: BLE001  the data loader raises it
+            return error
+
+    return DataLoader(batcher, lambda ids: list(map(command, ids)), partial(map, record), cached)
+
+
+def each(
+    batcher: Batcher,
+    command: Callable[[Any], Command],
+    read: Callable[[Any], Value],
+    cached: CachedValues | None = None,
+) -> DataLoader[Value]:
+    """Return the data loader of values that have a command each."""
+    return DataLoader(
+        batcher, lambda ids: list(map(command, ids)), lambda _, replies: map(read, sound(replies)), cached
+    )
+
+
+def together(
+    batcher: Batcher,
+    command: Callable[[list[Any]], Command],
+    read: Callable[[Any], Value],
+    cached: CachedValues | None = None,
+) -> DataLoader[Value]:
+    """Return the data loader of values that one command reads, such as those of one hash or sorted set."""
+    return DataLoader(batcher, lambda ids: [command(ids)], lambda _, replies: map(read, sound(replies)[0]), cached)
+
+
+def constant(batcher: Batcher, value: Value) -> DataLoader[Value]:
+    """Return a data loader that gives every id the same value, and reads nothing."""
+    return DataLoader(batcher, lambda _: [], lambda ids, _: [value] * len(ids))

@@ -1,16 +1,16 @@
 """Data loaders of one operation: records by id, and the viewer's relationships and flags."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
+from operator import is_not
 from typing import Any, Generic, TypeVar
 
-from resolvers.loading import conversations as conversation_loaders
 from resolvers.loading.batcher import Batcher
-from resolvers.loading.dataloader import DataLoader, Lookup, fetch, sound
-from resolvers.loading.forms import each_is_there, flags, records, the_one
+from resolvers.loading.dataloader import DataLoader, Lookup, constant, each, fetch, records, sound, together
 from resolvers.loading.relationships import Relationships, Sources
 from resolvers.process.cached_kinds import CachedKinds
+from resolvers.rules import visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
 from store import (
     account_names,
@@ -23,8 +23,9 @@ from store import (
     promotions,
     timelines,
 )
-from store.client.caching.values import Mark
-from store.conversations import messages
+from store.client.caching.values import CachedRelations, Mark
+from store.client.database import Command
+from store.conversations import entries, messages
 from store.conversations.records import Conversation, Message, Summary
 from store.credentials.records import Credentials
 from store.groups import reads as groups
@@ -39,6 +40,12 @@ from store.records.members import NO_RELATIONSHIP, Relationship, User
 from store.records.posts import Comment, Post, read_post
 
 AnyLoader = TypeVar("AnyLoader", bound=DataLoader[Any])
+
+_is_there: Callable[[Any], bool] = partial(is_not, None)
+
+
+def _number(reply: Any) -> int | None:
+    return int(float(reply)) if reply else None
 
 
 class _marked(Generic[AnyLoader]):  # noqa: N801  used as a decorator
@@ -92,35 +99,31 @@ class DataLoaders:
 
     @_marked
     def is_in_group(self) -> DataLoader[bool]:
-        me = self._me
-        return DataLoader(self._batcher, lambda ids: [groups.joined_command(g, me) for g in ids], each_is_there)
+        return self._fact(groups.joined_command)
 
     @_marked
     def is_banned(self) -> DataLoader[bool]:
         """Whether groups ban the viewer."""
-        me = self._me
-        return DataLoader(self._batcher, lambda ids: [groups.ban_command(g, me) for g in ids], each_is_there)
+        return self._fact(groups.ban_command)
+
+    @_marked
+    def has_asked_group(self) -> DataLoader[bool]:
+        return self._fact(groups.requested_command)
 
     @_marked
     def has_bans(self) -> DataLoader[bool]:
         """Whether groups ban anybody."""
-        return DataLoader(
-            self._batcher, lambda ids: list(map(groups.has_bans_command, ids)), lambda _, replies: sound(replies)
-        )
-
-    @_marked
-    def has_asked_group(self) -> DataLoader[bool]:
-        me = self._me
-        return DataLoader(self._batcher, lambda ids: [groups.requested_command(g, me) for g in ids], each_is_there)
+        return each(self._batcher, groups.has_bans_command, bool)
 
     @_marked
     def group_role(self) -> DataLoader[GroupRole]:
         """The viewer's role in groups that they are in."""
-        return conversation_loaders.roles(self._batcher, self._me)
+        me = self._me
+        return each(self._batcher, lambda group: groups.role_command(group, me), groups.read_role)
 
     @_marked
     def group_size(self) -> DataLoader[int]:
-        return conversation_loaders.sizes(self._batcher)
+        return each(self._batcher, groups.member_count_command, int)
 
     @_marked
     def promotion(self) -> DataLoader[Promotion | None]:
@@ -136,18 +139,34 @@ class DataLoaders:
 
     @_marked
     def read_mark(self) -> DataLoader[int]:
-        return conversation_loaders.read_marks(self._batcher, self._me)
+        """The viewer's read marks, by conversation."""
+        return together(self._batcher, partial(entries.read_marks_command, self._me), entries.read_mark)
 
     @_marked
     def summary(self) -> DataLoader[Summary]:
-        return conversation_loaders.summaries(
-            self._batcher,
-            self._me,
-            self.conversation,
-            self.read_mark,
-            self.relationship,
-            lambda: self._batcher.is_suspended,
-        )
+        """What the viewer sees of conversations.
+
+        The conversations, the viewer's read marks, and their relationships to all participants are loaded before.
+        """
+        me, batcher, relationships = self._me, self._batcher, self.relationship.found
+        conversations, read_marks = self.conversation, self.read_mark
+
+        def ask(ids: list[int]) -> list[Command]:
+            rows = zip(conversations.loaded(ids), read_marks.loaded(ids), strict=True)
+            is_suspended = batcher.is_suspended
+            return [
+                messages.summary_command(
+                    one,
+                    me,
+                    mark,
+                    visibility.hidden_senders(one, me, relationships, is_suspended=is_suspended),
+                    visibility.muted_senders(one, me, relationships),
+                )
+                for one, mark in rows
+                if one
+            ]
+
+        return DataLoader(batcher, ask, lambda ids, replies: map(Summary.read, ids, sound(replies)))
 
     @_marked
     def credentials(self) -> DataLoader[Credentials | None]:
@@ -155,44 +174,57 @@ class DataLoaders:
 
     @_marked
     def has_liked(self) -> DataLoader[bool]:
-        me = self._me
+        me = self._viewer
+        if me is None:
+            return constant(self._batcher, False)
         return DataLoader(
             self._batcher,
             lambda ids: likes_and_comments.liked_commands(ids, me),
-            each_is_there,
+            lambda _, replies: map(_is_there, sound(replies)),
             self._cached.likes.of(me),
         )
 
     @_marked
     def has_reposted(self) -> DataLoader[bool]:
-        return flags(self._batcher, posts.reposted_command, self._me, self._cached.reposted)
+        return self._flag(posts.reposted_command, self._cached.reposted)
 
     @_marked
     def has_favourited(self) -> DataLoader[bool]:
-        return flags(self._batcher, favourites.favourited_command, self._me, self._cached.favourites)
+        return self._flag(favourites.favourited_command, self._cached.favourites)
 
     @_marked
     def has_requested(self) -> DataLoader[bool]:
-        return flags(self._batcher, follows.requested_command, self._me)
+        return self._flag(follows.requested_command)
 
     @_marked
     def followed_by(self) -> DataLoader[bool]:
-        return flags(self._batcher, follows.followed_by_command, self._me)
+        return self._flag(follows.followed_by_command)
+
+    def _fact(self, command: Callable[[int, int], Command]) -> DataLoader[bool]:
+        """Return the data loader of whether a key of each entity names the viewer; none names an anonymous viewer."""
+        me = self._viewer
+        if me is None:
+            return constant(self._batcher, False)
+        return each(self._batcher, lambda entity_id: command(entity_id, me), _is_there)
+
+    def _flag(
+        self, command: Callable[[int, list[int]], Command], cached: CachedRelations | None = None
+    ) -> DataLoader[bool]:
+        """Return the data loader of whether a key of the viewer names entities; an anonymous viewer has none."""
+        me = self._viewer
+        if me is None:
+            return constant(self._batcher, False)
+        return together(self._batcher, partial(command, me), _is_there, cached.of(me) if cached else None)
 
     @_marked
     def relationship(self) -> DataLoader[Relationship]:
         if self._viewer is None:
-            return DataLoader(self._batcher, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
+            return constant(self._batcher, NO_RELATIONSHIP)
         return Relationships(self._batcher, self._viewer, self._cached.relationships.of(self._viewer))
 
     @_marked
     def login(self) -> DataLoader[int | None]:
-        return DataLoader(
-            self._batcher,
-            lambda names: list(map(account_names.holder_command, names)),
-            lambda _, replies: [int(member) if member else None for member in sound(replies)],
-            self._cached.logins,
-        )
+        return each(self._batcher, account_names.holder_command, _number, self._cached.logins)
 
     @_marked
     def home(self) -> DataLoader[StoredHome]:
@@ -217,21 +249,16 @@ class DataLoaders:
         No answer depends on it: it stays today until the day ends, but its key changes with each other member.
         """
         p = partition(self._me)
-        return DataLoader(
-            self._batcher,
-            lambda members: [stored.read_on_command(p, members)],
-            lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
-            self._cached.days.of(str(p)),
-        )
+        return together(self._batcher, partial(stored.read_on_command, p), _number, self._cached.days.of(str(p)))
 
     @_marked
     def big_version(self) -> DataLoader[str]:
-        return the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._cached.big_version)
+        return each(self._batcher, lambda _: big_authors.VERSION, lambda reply: reply or "", self._cached.big_version)
 
     @_marked
     def promoted_until(self) -> DataLoader[int]:
         """The end of the last running promotion, in ms since 1970; 0 if none runs."""
-        return the_one(self._batcher, promotions.LAST, promotions.read_last, self._cached.promoted_until)
+        return each(self._batcher, lambda _: promotions.LAST, promotions.read_last, self._cached.promoted_until)
 
     @_marked
     def big_followed(self) -> DataLoader[tuple[int, ...]]:
@@ -249,21 +276,17 @@ class DataLoaders:
 
     def published(self, member: int) -> DataLoader[list[Entry]]:
         """Return the data loader of a member's newest posts, by the number of posts to read."""
-        made: DataLoader[list[Entry]] = DataLoader(
-            self._batcher,
-            lambda counts: [timelines.newest_published_command(member, count) for count in counts],
-            lambda _, replies: [timelines.read_profile_entries(reply) for reply in sound(replies)],
-            self._cached.profiles.of(member),
-        )
+        command = partial(timelines.newest_published_command, member)
+        made = each(self._batcher, command, timelines.read_profile_entries, self._cached.profiles.of(member))
         self.marked.append(made)
         return made
 
     def first_reposts(self, below: int | None) -> DataLoader[tuple[Source, ...]]:
         """Return the data loader of the oldest plain reposts of posts, of those before an id."""
-        made: DataLoader[tuple[Source, ...]] = DataLoader(
+        made = each(
             self._batcher,
-            lambda ids: [posts.first_reposts(post, EARLIER_REPOSTS, below) for post in ids],
-            lambda _, replies: list(map(posts.read_reposts, sound(replies))),
+            lambda post: posts.first_reposts(post, EARLIER_REPOSTS, below),
+            posts.read_reposts,
             self._cached.reposts.of(below),
         )
         self.marked.append(made)
@@ -271,12 +294,7 @@ class DataLoaders:
 
     @_marked
     def place(self) -> DataLoader[int | None]:
-        me = self._me
-        return DataLoader(
-            self._batcher,
-            lambda ids: [stored.places(me, ids)],
-            lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
-        )
+        return together(self._batcher, partial(stored.places, self._me), _number)
 
     @_marked
     def sources(self) -> DataLoader[tuple[Source, ...]]:
@@ -293,11 +311,7 @@ class DataLoaders:
 
     @_marked
     def read_until(self) -> DataLoader[int]:
-        return DataLoader(
-            self._batcher,
-            lambda members: list(map(read_until_command, members)),
-            lambda _, replies: [int(reply or 0) for reply in replies],
-        )
+        return each(self._batcher, read_until_command, lambda reply: int(reply or 0))
 
     def marks(self) -> list[Mark] | None:
         """Return marks that are all true until a value loaded so far has changed; None if one is not cached now.

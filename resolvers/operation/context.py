@@ -8,10 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from resolvers.loading import viewer_home
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.loaders import DataLoaders
-from resolvers.loading.viewer_home import ViewerHome
 from resolvers.process.answers import Answer
 from resolvers.process.broadcasts import Renderer
 from resolvers.process.errors import Forbidden, RequestError, Unauthenticated, UserErrorCode, refuse
@@ -24,7 +22,6 @@ from store.credentials.records import Role
 from store.moderation.records import RANKS
 from store.records.posts import Post
 from store.settings import Settings
-from store.timelines import Slice
 
 _NO_WAITING = contextlib.nullcontext()
 
@@ -178,16 +175,6 @@ class Context:
         self.batcher.outdate()
         self.load.post.prime({post.id: post})
         self.load.has_liked.prime({post.id: has_liked})
-
-    async def home(self, viewer: int, part: Slice) -> ViewerHome:
-        """Return part of the viewer's stored home; one round trip, more after the big authors have changed."""
-        big = self.services.big
-        home, is_valid = await viewer_home.read(self.batcher, self.load, big, viewer, part)
-        while not is_valid:
-            await big.read(self.db)
-            self.forget()
-            home, is_valid = await viewer_home.read(self.batcher, self.load, big, viewer, part)
-        return home
 
     def wants(self, field: str) -> bool:
         """Return whether the document may name a field, so that prefetching for it pays."""

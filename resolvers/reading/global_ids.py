@@ -61,9 +61,9 @@ _KINDS: dict[type, str] = {
 }
 
 
-def of(record: Record) -> str:
+def of(root: Record) -> str:
     """Return the global id of a record."""
-    return f"{_KINDS[type(record)]}_{record.id:014x}"  # _DIGITS, written out for speed: runs for every object of a page
+    return f"{_KINDS[type(root)]}_{root.id:014x}"  # _DIGITS, written out for speed: runs for every object of a page
 
 
 def kind_of(record: Record) -> str:

@@ -75,8 +75,6 @@ async def is_open(context: Context, group: Group) -> bool:
 
 async def roles(context: Context, groups: Sequence[Group]) -> list[GroupRole | None]:
     """Return the viewer's role in each group, None where they are not in it or suspended; one round trip."""
-    if context.viewer is None:
-        return [None] * len(groups)
     ids, load = [group.id for group in groups], context.load
     await load.all((load.is_in_group, ids), (load.group_role, ids))
     pairs = zip(_memberships(context, ids), load.group_role.loaded(ids), strict=True)
@@ -119,7 +117,7 @@ async def posted_in(context: Context, group_id: str | None) -> int | None:
 
 async def has_joined(context: Context, post: Post) -> bool:
     """Return whether the viewer is in the group of a post; True for a post in no group. No round trip if it is seen."""
-    return not post.group or (context.viewer is not None and await context.load.is_in_group.load(post.group))
+    return not post.group or await context.load.is_in_group.load(post.group)
 
 
 async def is_private(context: Context, group_id: int) -> bool:

@@ -50,26 +50,34 @@ class HomeFacts(Struct, frozen=True):
 
     def edges(self, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return the edges of the entries, None for those not listed at their place or not seen."""
-        shown = visibility.timeline(self.sight, self.posts)
-        rows = zip(entries, shown, self.in_store, self.not_stored, self.stored, strict=True)
+        shown, places = visibility.timeline(self.sight, self.posts), [entry.place for entry in entries]
+        rows = zip(
+            paging.cursors(HOME, places), places, shown, self.in_store, self.not_stored, self.stored, strict=True
+        )
         return [
-            self._edge(entry.place, post, in_store, others, stored) if post else None
-            for entry, post, in_store, others, stored in rows
+            self._edge(cursor, place, post, in_store, others, stored) if post else None
+            for cursor, place, post, in_store, others, stored in rows
         ]
 
     def _edge(
-        self, place: int, post: Post, in_store: tuple[Source, ...], others: Sequence[Source], stored: int | None
+        self,
+        cursor: str,
+        place: int,
+        post: Post,
+        in_store: tuple[Source, ...],
+        others: Sequence[Source],
+        stored: int | None,
     ) -> TimelineEdge | None:
         has_author = not post.group and (post.author == self.sight.viewer or self.relationships[post.author].follows)
         is_told = has_author and (not post.reply_to_author or self._shows_reply(post))  # shown without any repost
         if has_author and not in_store and not others and place == stored == post.id:
             # The fast path for most entries. It gives the same as the rules.
-            return TimelineEdge(paging.cursor(HOME, place), post) if is_told else None
+            return TimelineEdge(cursor, post) if is_told else None
         existing, own = self._existing(post, (*in_store, *others)), post.id if has_author else None
         if self.floor is not None and place != self._listed_place(post, own, existing, in_store, stored):
             return None
         shown = shown_sources(self.sight, merging.in_order_of_lifts(existing, place))
-        return TimelineEdge(paging.cursor(HOME, place), post, shown) if is_told or shown else None
+        return TimelineEdge(cursor, post, shown) if is_told or shown else None
 
     def _listed_place(
         self, post: Post, own: int | None, existing: Sequence[Source], in_store: Sequence[Source], stored: int | None

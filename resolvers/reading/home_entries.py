@@ -1,12 +1,15 @@
 """Entries of a home: the stored home merged with posts of big authors, and below the floor, profiles."""
 
+import asyncio
 import contextlib
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from resolvers.homes import build
+from resolvers.loading.dataloader import ANY, Lookup
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import batches
 from resolvers.reading.paging import Window
@@ -14,6 +17,7 @@ from store import follows, timelines
 from store.client.database import CommandRefused
 from store.homes import bounds
 from store.homes import stored as homes
+from store.homes.stored import StoredHome
 from store.ids import LARGEST
 from store.records.lists import Entry
 from store.timelines import Slice
@@ -91,7 +95,7 @@ class HomeEntries:
 
     async def _read_state(self, part: Slice) -> list[Entry]:
         """Read a slice, and the state of the home: its floor and big authors. An absent home is built first."""
-        home = await self._context.home(self._viewer, part)
+        home = await _viewer_home(self._context, self._viewer, part)
         floor = home.stored.floor
         if floor is None or not home.stored.is_built:
             if not await self._build():
@@ -147,6 +151,43 @@ class HomeEntries:
                 last = entries[-1].place
                 part = replace(part, above=last - 1) if part.newest_first else replace(part, below=last + 1)
         return entries
+
+
+class _ViewerHome(Struct, frozen=True):
+    """Part of the viewer's stored home, the big authors they follow, and the day on which they last read it."""
+
+    stored: StoredHome
+    big: tuple[int, ...]
+    read_on: int | None
+
+
+async def _viewer_home(context: Context, viewer: int, part: Slice) -> _ViewerHome:
+    """Return part of the viewer's home; one round trip, more after the site's big authors have changed."""
+    big = context.services.big
+    while True:
+        load = context.load
+        # Concurrent operations may update the big authors while this one waits for its replies.
+        expected, members = big.version, big.members
+        followed = [(load.big_followed, [members])] if members else []
+        stored = await _stored_home(
+            context, viewer, part, (load.read_on, [viewer]), (load.big_version, [ANY]), *followed
+        )
+        (day,), (version,) = load.read_on.loaded([viewer]), load.big_version.loaded([ANY])
+        if version == expected:
+            theirs = load.big_followed.loaded([members])[0] if members else ()
+            return _ViewerHome(stored, tuple([member for member in theirs if member != viewer]), day)
+        await big.read(context.db)
+        context.forget()
+
+
+async def _stored_home(context: Context, viewer: int, part: Slice, *wanted: Lookup) -> StoredHome:
+    """Return part of the stored home; other lookups share the round trip."""
+    load = context.load
+    if part.below is None and part.newest_first:
+        await load.all((load.home, [part.count]), *wanted)
+        return load.home.loaded([part.count])[0]
+    replies, _ = await asyncio.gather(context.batcher.run(homes.read_home(viewer, part)), load.all(*wanted))
+    return homes.read_stored(part, *replies)
 
 
 def _published(reply: Sequence[str]) -> list[Entry]:

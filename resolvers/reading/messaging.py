@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from resolvers.operation.context import Context
 from resolvers.process.errors import no_such
 from resolvers.reading import global_ids, hydrate
-from resolvers.rules import conversations as rules
+from resolvers.rules import visibility
 from store.conversations.records import Conversation, Message, Summary
 
 SUMMARISED = ("unreadCount", "lastMessage", "viewerLastRead")  # fields that depend on all participants
@@ -27,7 +27,7 @@ async def conversations(context: Context, ids: Sequence[int]) -> list[Conversati
     needed = {member for one in mine if is_summarised or one.is_pair for member in one.members}
     await hydrate.sight_of(context, needed)
     relationships = load.relationship.found
-    return [one if one and rules.sees_conversation(one, viewer, relationships) else None for one in stored]
+    return [one if one and visibility.sees_conversation(one, viewer, relationships) else None for one in stored]
 
 
 async def conversation(context: Context, conversation_id: int) -> Conversation | None:
@@ -59,7 +59,7 @@ async def seen(
 
     def is_seen(message: Message) -> bool:
         conversation = of[message.conversation_id]
-        return conversation is not None and rules.sees_message(
+        return conversation is not None and visibility.sees_message(
             message, conversation, viewer, relationships, is_suspended=is_suspended
         )
 

@@ -1,7 +1,7 @@
 """Keyset pagination: cursors are ids of scanned entries, so that a page never repeats or skips an entry."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypedDict, TypeVar
 
@@ -98,9 +98,14 @@ class Window(Struct, frozen=True):
         return Slice(above=above, below=below, newest_first=self.from_newest, count=count)
 
 
+def cursors(kind: str, places: Iterable[int]) -> list[str]:
+    """Return the cursors of entries. Each names its kind of list, so that other lists refuse it."""
+    return [f"{kind}.{place.to_bytes(_BYTES).hex()}" for place in places]  # twice as fast as a format
+
+
 def cursor(kind: str, place: int) -> str:
-    """Return the cursor of an entry. It names its kind of list, so that other lists refuse it."""
-    return f"{kind}.{place.to_bytes(_BYTES).hex()}"  # twice as fast as a format, and done for every entry
+    """Return the cursor of one entry."""
+    return cursors(kind, (place,))[0]
 
 
 def read_cursor(kind: str, text: str, argument: str) -> int:
@@ -178,7 +183,7 @@ async def page(
 
 def _info(asked: Window, places: Sequence[int], *, more: bool, behind: bool) -> PageInfo:
     """Return the position of a page, from the places scanned and whether the list goes on at either end."""
-    ends = [cursor(asked.kind, place) for place in (*places[:1], *places[-1:])]
+    ends = cursors(asked.kind, (*places[:1], *places[-1:]))
     if not asked.forward:
         ends.reverse()
     return PageInfo(
@@ -208,9 +213,10 @@ async def read_list(
 
 def node_edges(asked: Window, entries: Sequence[Entry], nodes: Sequence[Node | None]) -> list[NodeEdge[Node] | None]:
     """Return the edges of nodes at the places of entries, None where there is no node."""
+    places = [entry.place for entry in entries]
     return [
-        None if node is None else NodeEdge(cursor(asked.kind, entry.place), node, entry.place)
-        for entry, node in zip(entries, nodes, strict=True)
+        None if node is None else NodeEdge(its_cursor, node, place)
+        for its_cursor, node, place in zip(cursors(asked.kind, places), nodes, places, strict=True)
     ]
 
 

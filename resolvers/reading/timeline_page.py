@@ -75,8 +75,6 @@ class Posts:
 
     def rules(self, entries: Sequence[Entry], facts: PostFacts) -> list[TimelineEdge | None]:
         # A profile shows its member's posts also to viewers who mute the member.
-        shown = visibility.seen if self._kind == "profile" else visibility.timeline
-        return [
-            TimelineEdge(paging.cursor(self._kind, entry.place), post) if post else None
-            for entry, post in zip(entries, shown(facts.sight, facts.posts), strict=True)
-        ]
+        shown = visibility.seen(facts.sight, facts.posts, wanted=self._kind != "profile")
+        cursors = paging.cursors(self._kind, [entry.place for entry in entries])
+        return [TimelineEdge(cursor, post) if post else None for cursor, post in zip(cursors, shown, strict=True)]

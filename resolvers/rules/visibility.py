@@ -17,6 +17,11 @@ site's moderators alone, and only its members and they see that it exists. A com
 its post, and a plain repost that they see its original. A suspended viewer sees what a stranger sees, and what is
 theirs: their follows and memberships show them nothing. Muting hides nothing: it only leaves the muted member out of
 the viewer's timelines, notifications and streams.
+
+Only participants who have not left see a conversation, from the moment on since which they take part. A block in either
+direction hides a conversation of two from both. In a larger one, a member who blocks a participant does not see that
+participant's messages. A suspended member sees their conversations and what they wrote, and no message of others. While
+a member mutes a participant, that participant's messages count as read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +29,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from store.conversations.records import Conversation, Message
 from store.groups.records import Group, GroupKind
 from store.records.members import MessageAudience, Relationship, User
 from store.records.posts import Comment, Post, Repost, Status
+
+Relationships = Mapping[int, Relationship]  # of the viewer, to all other members of the conversation
 
 
 class Permissions(Struct, frozen=True):
@@ -182,3 +190,37 @@ def notifies(sight: Sight, actor: int, *about: Post | Comment | Group | None) ->
     actor (0), as of a resolved report, the site itself notifies.
     """
     return (not actor or sight.of(actor).is_wanted) and all(sees(sight, entity) for entity in about)
+
+
+def sees_conversation(conversation: Conversation, viewer: int | None, relationships: Relationships) -> bool:
+    """Return whether a viewer sees a conversation."""
+    if viewer is None or not conversation.since(viewer):
+        return False
+    return not conversation.is_pair or not any(
+        relationships[member].blocks or relationships[member].is_blocked
+        for member in conversation.members
+        if member != viewer
+    )
+
+
+def hidden_senders(
+    conversation: Conversation, viewer: int, relationships: Relationships, *, is_suspended: bool
+) -> list[int]:
+    """Return the participants whose messages a viewer does not see; `is_suspended` says whether the viewer is."""
+    return [
+        member for member in conversation.members if member != viewer and (is_suspended or relationships[member].blocks)
+    ]
+
+
+def muted_senders(conversation: Conversation, viewer: int, relationships: Relationships) -> list[int]:
+    """Return the participants whose messages are never unread, because the viewer mutes them."""
+    return [member for member in conversation.members if member != viewer and relationships[member].mutes]
+
+
+def sees_message(
+    message: Message, conversation: Conversation, viewer: int, relationships: Relationships, *, is_suspended: bool
+) -> bool:
+    """Return whether a viewer who sees a conversation sees one of its messages; `is_suspended` as above."""
+    return message.id > conversation.since(viewer) and (
+        message.sender_id == viewer or not (is_suspended or relationships[message.sender_id].blocks)
+    )

@@ -11,7 +11,7 @@ from resolvers.process.errors import UserErrorCode
 from resolvers.reading import global_ids
 from schema.types.descriptions import enum
 from schema.types.fields import computed, field
-from store.ids import made_at
+from store.ids import record_made_at
 
 MINUTES_KEPT = 10_000  # cached texts of minutes, enough for a week
 
@@ -36,12 +36,7 @@ enum(
 
 def created(description: str = "When it was created.") -> Any:
     """Declare the time of creation, which is in the id."""
-    return computed(_created_at, datetime, description, cached=True, shared=True)
-
-
-def _created_at(root: Any) -> int:
-    """Return the time of creation in ms since 1970. It is formatted without making a datetime."""
-    return made_at(root.id)
+    return computed(record_made_at, datetime, description, cached=True, shared=True)  # formatted without a datetime
 
 
 def _write_instant(moment: datetime | int) -> str:
@@ -75,16 +70,12 @@ DATE_TIME: ScalarDefinition = strawberry.scalar(
 )
 
 
-def _global_id(root: Any) -> str:
-    return global_ids.of(root)
-
-
 @strawberry.interface(
     description="Anything with an identity. Ids are opaque, unique across all types, and usable with `node`."
 )
 class Node:
     id = computed(
-        _global_id,
+        global_ids.of,
         strawberry.ID,
         "The identity of this object. It never changes, and no other object ever gets it.",
         cached=True,

@@ -5,8 +5,13 @@ from typing import Any
 import pytest
 
 from resolvers.process.services import Services
-from resolvers.rules import conversations as rules
-from resolvers.rules.visibility import counts_as_member, opens_group, permissions
+from resolvers.rules.visibility import (
+    counts_as_member,
+    hidden_senders,
+    opens_group,
+    permissions,
+    sees_message,
+)
 from store import keys
 from store.client.database import Database
 from store.conversations.records import Conversation, Message, Participant
@@ -83,11 +88,11 @@ def test_the_rule_of_messages() -> None:
     relationships = dict.fromkeys((1, 2, 3), NO_RELATIONSHIP)
     for is_suspended in (False, True):
         seen = [
-            rules.sees_message(Message(9, 1, sender, "hi"), talk, 1, relationships, is_suspended=is_suspended)
+            sees_message(Message(9, 1, sender, "hi"), talk, 1, relationships, is_suspended=is_suspended)
             for sender in (1, 2, 3)
         ]
         assert seen == [True, not is_suspended, not is_suspended]
-        hidden = rules.hidden_senders(talk, 1, relationships, is_suspended=is_suspended)
+        hidden = hidden_senders(talk, 1, relationships, is_suspended=is_suspended)
         assert hidden == ([2, 3] if is_suspended else [])
 
 
