@@ -7,7 +7,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.payloads import UsersPayload
 from resolvers.process.tokens import Claims
 from resolvers.reading import hydrate, paging
-from resolvers.reading.named_members import See, Targets, targets
+from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
 from store import blocks, kinds, other_side
 from store.records.members import User
@@ -56,16 +56,9 @@ async def _done(context: Context, named: Targets, change: blocks.Changed, verb: 
 
 async def blocked(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that the viewer blocks, newest block first: of who blocks the viewer, id and login."""
-    return await _listed(context, "blocked", kinds.BLOCKED.key(who.member), (first, after), hydrate.to_block)
+    return await paging.read_list(context, "blocked", kinds.BLOCKED.key(who.member), hydrate.to_block, first, after)
 
 
 async def muted(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that the viewer mutes, newest mute first."""
-    return await _listed(context, "muted", kinds.MUTED.key(who.member), (first, after), hydrate.users)
-
-
-async def _listed(
-    context: Context, kind: str, key: str, span: tuple[int | None, str | None], see: See
-) -> Page[NodeEdge[User]]:
-    asked = paging.window(context.settings, kind, first=span[0], after=span[1])
-    return await paging.read_list(context, asked, key, see)
+    return await paging.read_list(context, "muted", kinds.MUTED.key(who.member), hydrate.users, first, after)

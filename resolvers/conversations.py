@@ -23,9 +23,8 @@ async def conversations_of(
     context: Context, who: Claims, first: int | None, after: str | None
 ) -> Page[NodeEdge[Conversation]]:
     """Return the viewer's conversations, newest message first."""
-    asked = paging.window(context.settings, "conversations", first=first, after=after)
     key = kinds.CONVERSATIONS.key(who.member)
-    return await paging.read_list(context, asked, key, messaging.conversations)
+    return await paging.read_list(context, "conversations", key, messaging.conversations, first, after)
 
 
 async def unread_count(context: Context, who: Claims) -> int:

@@ -57,8 +57,8 @@ async def _unseen(context: Context, post_id: str) -> int | None:
 
 async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the viewer's favourites, newest favourite first, without posts that they no longer see."""
-    asked = paging.window(context.settings, "favourites", first=first, after=after)
-    return await paging.read_list(context, asked, kinds.FAVOURITES.key(who.member), hydrate.posts)
+    key = kinds.FAVOURITES.key(who.member)
+    return await paging.read_list(context, "favourites", key, hydrate.posts, first, after)
 
 
 async def viewer_has_favourited(context: Context, posts: Sequence[Post]) -> list[bool]:

@@ -1,7 +1,8 @@
 """Follows and follow requests, for one or many members at once, and common followers of two members."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Unpack
 
 from resolvers.jobs import dispatch
 from resolvers.operation import write_limits
@@ -11,7 +12,7 @@ from resolvers.process.errors import UserErrorCode
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
-from resolvers.reading.paging import Fetch, NodeEdge, Page
+from resolvers.reading.paging import Fetch, NodeEdge, Page, PageArguments
 from store import follows, kinds, other_side
 from store.limits.writes import WriteKind
 from store.records.jobs import Job
@@ -95,27 +96,25 @@ async def _done(context: Context, named: Targets, job: Job | None) -> UsersPaylo
 
 async def follow_requests(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members who request to follow the viewer, newest request first."""
-    asked = paging.window(context.settings, "requests", first=first, after=after)
-    return await paging.read_list(context, asked, kinds.REQUESTS.key(who.member), hydrate.users)
+    return await paging.read_list(context, "requests", kinds.REQUESTS.key(who.member), hydrate.users, first, after)
 
 
 async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return a member's followers, newest follow first."""
-    return await _listed(context, user, "followers", kinds.FOLLOWERS.key(user.id), (first, after))
+    return await _listed(context, user, "followers", kinds.FOLLOWERS.key(user.id), first, after)
 
 
 async def following(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that a member follows, newest follow first."""
-    return await _listed(context, user, "following", kinds.FOLLOWING.key(user.id), (first, after))
+    return await _listed(context, user, "following", kinds.FOLLOWING.key(user.id), first, after)
 
 
 async def _listed(
-    context: Context, user: User, kind: str, key: str, span: tuple[int | None, str | None]
+    context: Context, user: User, kind: str, key: str, first: int | None, after: str | None
 ) -> Page[NodeEdge[User]]:
-    asked = paging.window(context.settings, kind, first=span[0], after=span[1])
     if not await hydrate.shows_lists(context, user):
-        return paging.empty()
-    return await paging.read_list(context, asked, key, hydrate.users)
+        return paging.empty(context.settings, kind, first=first, after=after)
+    return await paging.read_list(context, kind, key, hydrate.users, first, after)
 
 
 async def are_following_viewer(context: Context, users: Sequence[User]) -> list[bool]:
@@ -140,35 +139,29 @@ async def are_mutual(context: Context, users: Sequence[User]) -> list[bool]:
 
 
 async def common_following(
-    context: Context, user: User, with_user: str, first: int | None, after: str | None
+    context: Context, user: User, with_user: str, **asked: Unpack[PageArguments]
 ) -> Page[NodeEdge[User]]:
     """Return the members that both members follow, newest follow by `user` first."""
-    return await _common(context, "common-following", user, with_user, (first, after), followed=True)
+    return await _common(context, "common-following", user, with_user, asked, kinds.FOLLOWING.key)
 
 
 async def common_followers(
-    context: Context, user: User, with_user: str, first: int | None, after: str | None
+    context: Context, user: User, with_user: str, **asked: Unpack[PageArguments]
 ) -> Page[NodeEdge[User]]:
     """Return the members that follow both members, newest follower of `user` first."""
-    return await _common(context, "common-followers", user, with_user, (first, after), followed=False)
+    return await _common(context, "common-followers", user, with_user, asked, kinds.FOLLOWERS.key)
 
 
 async def _common(
-    context: Context, kind: str, user: User, with_user: str, span: tuple[int | None, str | None], *, followed: bool
+    context: Context, kind: str, user: User, with_user: str, asked: PageArguments, list_of: Callable[[int], str]
 ) -> Page[NodeEdge[User]]:
-    asked = paging.window(context.settings, kind, first=span[0], after=span[1])
+    window = paging.window(context.settings, kind, **asked)
     other = await _other(context, with_user)
     if other is None or not await _show_lists(context, user, other):
-        return paging.empty()
-    list_of = kinds.FOLLOWING.key if followed else kinds.FOLLOWERS.key
+        return paging.empty(context.settings, kind)
     key = list_of(user.id)
-
-    async def edges(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
-        users = await hydrate.users(context, [entry.entity for entry in entries])
-        return paging.node_edges(asked, entries, users)
-
-    shared = _fetch_shared(context, key, list_of(other.id))
-    return await paging.page(asked, shared, edges, goes_on=paging.beyond(context, key, asked))
+    shared, present = _fetch_shared(context, key, list_of(other.id)), paging.presenting(context, window, hydrate.users)
+    return await paging.page(window, shared, present, goes_on=paging.beyond(context, key, window))
 
 
 def _fetch_shared(context: Context, key: str, other: str) -> Fetch:
@@ -177,7 +170,7 @@ def _fetch_shared(context: Context, key: str, other: str) -> Fetch:
 
     async def fetch(part: Slice) -> list[Entry]:
         # Scan the first member's set, and keep the entries that the other's set has, too. If `COMMON_SCANNED` ends the
-        # scan, dummy entries at the last scanned place let the next page go on from there. `edges` filters them out.
+        # scan, dummy entries at the last scanned place let the next page go on from there. Nobody is shown for them.
         found: list[Entry] = []
         scanned = 0
         while len(found) < part.count and scanned < COMMON_SCANNED:

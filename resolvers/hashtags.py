@@ -40,7 +40,7 @@ async def trending(context: Context, first: int | None, now: datetime) -> list[H
     Hourly counts of uses choose the candidates. Current counts of the tags' timelines, which exclude deleted and hidden
     posts, rank them. Two round trips; raises BadUserInput.
     """
-    count = paging.window(context.settings, "trending", first=first, after=None).count
+    count = paging.window(context.settings, "trending", first=first).count
     tags = await _candidates(context, now)
     recent = now - RECENT
     replies = await context.batcher.run([c for tag in tags for c in hashtags.figures(tag, recent, recent - BEFORE)])

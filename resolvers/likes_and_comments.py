@@ -8,7 +8,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
 from resolvers.process.errors import UserErrorCode, no_such, not_allowed, refuse
-from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
+from resolvers.reading import global_ids, groups, hydrate, moderation, named_members, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, kinds, likes_and_comments
 from store.idempotency import Claim
@@ -80,7 +80,7 @@ async def comment(
         author=author,
         text=words,
         reply_to=reply_to,
-        mentions=await mentions.named(context, words),
+        mentions=await named_members.mentioned(context, words),
         idempotency_key=key,
         digest=digest,
         limit=await write_limits.limit(context, WriteKind.COMMENTS, words, post.id),
@@ -159,16 +159,14 @@ async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentP
 
 async def liked_by(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members who like a post, newest like first."""
-    asked = paging.window(context.settings, "likes", first=first, after=after)
     key = kinds.LIKES.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, hydrate.speakers)
+    return await paging.read_list(context, "likes", key, hydrate.speakers, first, after)
 
 
 async def comments(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Comment]]:
     """Return the comments on a post, newest first."""
-    asked = paging.window(context.settings, "comments", first=first, after=after)
     key = kinds.COMMENTS.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, hydrate.comments)
+    return await paging.read_list(context, "comments", key, hydrate.comments, first, after)
 
 
 async def comment_post(context: Context, comment: Comment) -> Post | None:

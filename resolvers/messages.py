@@ -10,7 +10,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
 from resolvers.process.errors import Refused, UserErrorCode, no_such, not_allowed, over_limit, refuse
-from resolvers.reading import addressees, global_ids, hydrate, messaging, paging, pictures
+from resolvers.reading import global_ids, hydrate, messaging, named_members, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page, PageArguments
 from resolvers.reading.pictures import Picture
 from store import idempotency, kinds
@@ -37,9 +37,9 @@ async def start_conversation(
     viewer = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_message)
-    others = addressees.named(context.settings, user_ids, viewer)
+    others = named_members.places_of(context.settings, user_ids, viewer)
     members = {viewer, *others}
-    named = await addressees.look_up(context, others, conversations.of_members_command(members))
+    named = await named_members.addressees(context, others, conversations.of_members_command(members))
     if named.has_strangers and not named.reply:
         await _limit_begun(context, viewer)
     limit = await write_limits.limit(context, WriteKind.MESSAGES, words, conversations.digest_of(members))
@@ -76,7 +76,7 @@ async def send_message(
     words = checked_text(text, context.settings.max_message, may_be_empty=bool(pictured))
     conversation = await messaging.named(context, conversation_id)
     willing = [one for one in conversation.members if one != viewer] if conversation.is_pair else []
-    willing = await addressees.willing(context, willing)
+    willing = await named_members.willing(context, willing)
     limit = await write_limits.limit(context, WriteKind.MESSAGES, words, conversations.digest_of(conversation.members))
     digest = input_digest(words, conversation.id, *pictures.digest_of(pictured))
     draft = MessageDraft(viewer, words, willing, key, digest, limit)
@@ -190,7 +190,7 @@ async def messages(
     """Return the messages of a conversation since the viewer takes part, newest first."""
     asked = paging.window(context.settings, "messages", **arguments)
     if messaging.is_outside(conversation):
-        return paging.empty()
+        return paging.empty(context.settings, "messages")
     key, since = kinds.MESSAGES.key(conversation.id), conversation.since(context.viewer or 0)
     read = paging.fetch_from(context, key)
 
@@ -199,10 +199,7 @@ async def messages(
             Slice(max(part.above or 0, since), part.below, newest_first=part.newest_first, count=part.count)
         )
 
-    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Message] | None]:
-        shown = await messaging.messages(context, [entry.entity for entry in entries])
-        return paging.node_edges(asked, entries, shown)
-
+    present = paging.presenting(context, asked, messaging.messages)
     return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
 
 

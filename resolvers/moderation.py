@@ -91,9 +91,8 @@ async def _show_group(context: Context, group_id: str, note: str | None, *, hidd
 async def moderation_log(context: Context, first: int | None, after: str | None) -> Page[NodeEdge[ModerationAct]]:
     """Return all acts, newest first; moderators only."""
     await context.moderator()
-    asked = paging.window(context.settings, "moderation-log", first=first, after=after)
     key = log.log_list()
-    return await paging.read_list(context, asked, key, moderation.acts, by_place=True)
+    return await paging.read_list(context, "moderation-log", key, moderation.acts, first, after, by_place=True)
 
 
 async def actors(context: Context, found: Sequence[ModerationAct]) -> list[User | None]:

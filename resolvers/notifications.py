@@ -38,10 +38,7 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
         context.load.notification.prime({notification.id: notification for notification in received_now})
         return [Entry(notification.id, notification.id) for notification in received_now]
 
-    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Notification] | None]:
-        shown = await notification_list.notifications(context, [entry.place for entry in entries])
-        return paging.node_edges(asked, entries, shown)
-
+    present = paging.presenting(context, asked, notification_list.notifications)
     return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
 
 
@@ -76,7 +73,7 @@ async def actors(context: Context, found: Sequence[Notification], first: int | N
 
     Raises BadUserInput if `first` is out of range.
     """
-    asked = paging.window(context.settings, "actors", first=first, after=None)
+    asked = paging.window(context.settings, "actors", first=first)
     acting = [notification.actors[: asked.count] for notification in found]
     users = iter(await hydrate.users(context, [member for each in acting for member in each]))
     return [[user for _ in each if (user := next(users)) is not None] for each in acting]

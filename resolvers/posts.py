@@ -1,4 +1,4 @@
-"""Statuses, quotes and plain reposts: publishing, hiding and deleting them, and the lists that belong to them."""
+"""Statuses, quotes and plain reposts: publishing, hiding and deleting them, and their reposts, quotes and replies."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from resolvers.operation.inputs import (
 )
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
 from resolvers.process.errors import Refused, UserErrorCode, no_such, not_allowed, refuse
-from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging, pictures
+from resolvers.reading import global_ids, groups, hydrate, moderation, named_members, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture
 from resolvers.rules import text as rules
@@ -27,9 +27,11 @@ from store.limits.writes import WriteKind
 from store.moderation.records import Act, Acting, ModerationActKind, Subject
 from store.posts import PostDraft
 from store.records.jobs import Created, Job
+from store.records.lists import Entry
 from store.records.members import User
-from store.records.posts import Post, Repost, is_plain_repost
+from store.records.posts import Post, Repost, Status, is_plain_repost
 from store.refusals import PartRefused, Refusal
+from store.timelines import Slice
 
 
 async def post(
@@ -58,7 +60,7 @@ async def post(
     draft = PostDraft(
         author=author,
         text=words,
-        mentions=await mentions.named(context, words),
+        mentions=await named_members.mentioned(context, words),
         hashtags=rules.hashtags(words),
         location=place,
         group=group,
@@ -93,7 +95,7 @@ async def repost(
     draft = PostDraft(
         author=author,
         text=words,
-        mentions=await mentions.named(context, words),
+        mentions=await named_members.mentioned(context, words),
         hashtags=rules.hashtags(words),
         original=original.id,
         original_author=original.author,
@@ -266,13 +268,43 @@ async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[b
 
 async def reposts(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the plain reposts of a post."""
-    asked = paging.window(context.settings, "reposts", first=first, after=after)
     key = kinds.REPOSTS.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, hydrate.posts, by_place=True)
+    return await paging.read_list(context, "reposts", key, hydrate.posts, first, after, by_place=True)
 
 
 async def quotes(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the quotes of a post."""
-    asked = paging.window(context.settings, "quotes", first=first, after=after)
     key = kinds.QUOTES.key(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, hydrate.posts)
+    return await paging.read_list(context, "quotes", key, hydrate.posts, first, after)
+
+
+async def replies(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
+    """Return the direct replies to a post, oldest first."""
+    key = kinds.REPLIES.key(hydrate.acts_for(post))
+    return await paging.read_list(context, "replies", key, hydrate.posts, first, after, descending=False)
+
+
+async def in_reply_to(context: Context, status: Status) -> Post | None:
+    """Return the post that a status replies to; None if there is none, or it was deleted or is not seen."""
+    return await hydrate.post(context, status.reply_to) if status.reply_to else None
+
+
+async def conversation(context: Context, status: Status, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
+    """Return the whole conversation of a status, oldest first. The status itself is always included.
+
+    The stored conversation lacks the status in two cases: it neither is a reply nor has replies, or it is hidden.
+    """
+    asked = paging.window(context.settings, "conversation", first=first, after=after, descending=False)
+    key, own = kinds.THREAD.key(status.root or status.id), Entry(status.id, status.id)
+    listed, goes_on_listed = paging.fetch_from(context, key), paging.beyond(context, key, asked)
+
+    async def fetch(part: Slice) -> list[Entry]:
+        entries = list(await listed(part))
+        if own not in entries and own.place > (part.above or 0):
+            entries.append(own)
+        return sorted(entries, key=lambda entry: entry.place)[: part.count]
+
+    async def goes_on() -> bool:
+        return await goes_on_listed() or own.place <= (asked.after or 0)
+
+    return await paging.page(asked, fetch, paging.presenting(context, asked, hydrate.posts), goes_on=goes_on)

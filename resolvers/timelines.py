@@ -1,7 +1,7 @@
 """Home, profile, public, hashtag, group and mention timelines. They differ only in where the ids come from."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
@@ -14,15 +14,17 @@ from resolvers.operation.context import Context
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.process.errors import BadUserInput, Unauthenticated
 from resolvers.process.tokens import Claims
-from resolvers.reading import groups, hydrate, paging, ranked_page, timeline_page
+from resolvers.reading import groups, hydrate, paging, snapshots, timeline_page
 from resolvers.reading.home_edges import HOME, TimelineEdge
-from resolvers.reading.paging import Page, PageArguments
+from resolvers.reading.paging import Page, PageArguments, Present
 from resolvers.reading.promoted_page import promoted
 from resolvers.reading.timeline_page import HomeTimeline, Posts
-from store import kinds
+from resolvers.rules import ranking
+from store import importance, kinds
 from store.groups.records import Group
 from store.homes import stored
 from store.ids import CLOCK_SKEW, instant, partition
+from store.importance import read_counts
 from store.notifications import Mentioned, read_mentions
 from store.public_timelines import hashtag_lists, public_lists
 from store.records.lists import Entry
@@ -46,9 +48,12 @@ async def home(context: Context, *, order: TimelineOrder | None, **asked: Unpack
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
     if order is TimelineOrder.IMPORTANT:
         ranked = HomeTimeline(context, context.viewer, at_any_place=True)
-        newest = ranked_page.newest(context, ranked.ids)
-        listing = ranked_page.listing(context, HOME, str(context.viewer), newest, partial(timeline_page.edges, ranked))
-        return await ranked_page.page(context, listing, **asked)
+
+        async def newest() -> list[int]:
+            part = Slice(above=None, below=None, newest_first=True, count=context.settings.important_home)
+            return [entry.entity for entry in await ranked.ids(part)]
+
+        return await _ranked(context, HOME, str(context.viewer), newest, partial(timeline_page.edges, ranked), asked)
     window = paging.window(context.settings, HOME, **asked)
     return await promoted(context, window, timeline_page.page(window, HomeTimeline(context, context.viewer)))
 
@@ -95,8 +100,7 @@ async def home_unread_count(context: Context, who: Claims) -> int:
 async def profile(context: Context, user: User, **asked: Unpack[PageArguments]) -> Page[TimelineEdge]:
     """Return a page of a member's own posts; an empty page if the viewer does not see them."""
     if not await hydrate.shows_posts(context, user):
-        paging.window(context.settings, "profile", **asked)
-        return paging.empty()
+        return paging.empty(context.settings, "profile", **asked)
     return await _posts(context, "profile", kinds.PROFILE.key(user.id), asked, newest=context.load.published(user.id))
 
 
@@ -153,8 +157,38 @@ async def _read_by_all(
 ) -> Page[TimelineEdge]:
     if order is not TimelineOrder.IMPORTANT:
         return await _posts(context, kind, key, asked)
-    best, present = ranked_page.best(context, important), partial(timeline_page.edges, Posts(context, kind, key))
-    return await ranked_page.page(context, ranked_page.listing(context, kind, name, best, present), **asked)
+
+    async def best() -> list[int]:
+        (reply,) = await context.batcher.run([importance.best(important, context.settings.important_size)])
+        return [int(post) for post in reply]
+
+    return await _ranked(context, kind, name, best, partial(timeline_page.edges, Posts(context, kind, key)), asked)
+
+
+async def _ranked(
+    context: Context,
+    kind: str,
+    name: str,
+    candidates: Callable[[], Awaitable[list[int]]],
+    show: Present[TimelineEdge],
+    asked: PageArguments,
+) -> Page[TimelineEdge]:
+    """Return a page of a timeline, most important first; raises BadUserInput, which names the argument and the rule.
+
+    Current counts rank the candidates, not stored scores. Deleted posts are left out.
+    """
+    if asked.get("last") is not None or asked.get("before") is not None:
+        argument = "before" if asked.get("last") is None else "last"
+        raise BadUserInput(f"{argument}: the order IMPORTANT pages forward only, with first and after")
+
+    async def rank() -> list[int]:
+        posts = await candidates()
+        replies = await context.batcher.run([importance.counts(post) for post in posts])
+        counts = {post: found for post, reply in zip(posts, replies, strict=True) if (found := read_counts(reply))}
+        return ranking.best_first({post: ranking.score(instant(post), **found) for post, found in counts.items()})
+
+    listing = snapshots.Listing(f"important-{kind}", name, rank, show)
+    return await snapshots.page(context, listing, asked.get("first"), asked.get("after"))
 
 
 async def _posts(
@@ -176,7 +210,7 @@ async def reposted_by(context: Context, edges: Sequence[TimelineEdge], first: in
 
     Raises BadUserInput if `first` is out of range.
     """
-    asked = paging.window(context.settings, "sources", first=first, after=None)
+    asked = paging.window(context.settings, "sources", first=first)
     sources = [edge.sources[: asked.count] for edge in edges]
     users = iter(await hydrate.users(context, [source.author for each in sources for source in each]))
     return [

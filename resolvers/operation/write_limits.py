@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from resolvers.operation.context import Context, ReadAhead
 from resolvers.process.errors import Refused, UserError, UserErrorCode
-from resolvers.rules.repetition import fingerprint
+from resolvers.rules.text import fingerprint
 from store.client.metering import METER
 from store.limits import writes
 from store.limits.writes import Limit, WriteKind, WritesMade

@@ -80,7 +80,7 @@ async def subjects(context: Context, about: Sequence[Subject]) -> list[Subjectiv
     for kind in dict.fromkeys(one.kind for one in about):
         of_kind = [one for one in dict.fromkeys(about) if one.kind == kind]
         ids = [one.id for one in of_kind]
-        loaders = _EVERYTHING if context.is_moderator else _SEEN
+        loaders = _EVERYTHING if context.is_moderator else SEEN
         by_subject |= dict(zip(of_kind, await loaders[kind](context, ids), strict=True))
     return [by_subject[one] for one in about]
 
@@ -151,7 +151,7 @@ async def _nothing(_: Context, ids: Sequence[int]) -> list[None]:
 
 Load = Callable[[Context, Sequence[int]], Awaitable[Sequence[Subjective | None]]]
 
-_SEEN: dict[str, Load] = {
+SEEN: dict[str, Load] = {
     "user": hydrate.users,
     "status": hydrate.posts,
     "repost": hydrate.posts,
@@ -160,7 +160,7 @@ _SEEN: dict[str, Load] = {
     MESSAGE: messaging.messages,
 }
 _EVERYTHING: dict[str, Load] = {
-    **_SEEN,
+    **SEEN,
     "user": _users,
     "status": _posts,
     "repost": _posts,
@@ -171,9 +171,9 @@ _EVERYTHING: dict[str, Load] = {
 
 async def seen(context: Context, subject: Subject) -> Subjective | None:
     """Return a subject as members see it, None for what they cannot see and for ids of other kinds."""
-    if subject.kind not in _SEEN:
+    if subject.kind not in SEEN:
         return None
-    (shown,) = await _SEEN[subject.kind](context, [subject.id])
+    (shown,) = await SEEN[subject.kind](context, [subject.id])
     return shown
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from resolvers.operation.context import Context
-from resolvers.reading import global_ids, groups, hydrate, messaging, moderation, notification_list, pictures
+from resolvers.reading import global_ids, hydrate, messaging, moderation, notification_list, pictures
 
 
 async def node(context: Context, global_id: str) -> object | None:
@@ -29,16 +29,11 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
     ]
 
 
-LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
-    "user": hydrate.users,
-    "status": hydrate.posts,
-    "repost": hydrate.posts,
-    "comment": hydrate.comments,
-    "group": groups.groups,
+LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[Sequence[Any]]]] = {
+    **moderation.SEEN,
     "promotion": hydrate.promotions,
     "notification": notification_list.notifications,
     "conversation": messaging.conversations,
-    "message": messaging.messages,
     "image": pictures.images,
     "report": moderation.reports,
     "act": moderation.acts,

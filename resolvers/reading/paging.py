@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from msgspec import Struct
 
@@ -37,8 +37,8 @@ class NodeEdge(Struct, Generic[Node], frozen=True):
         return instant(self.place)
 
 
-class PageArguments(TypedDict):
-    """The arguments of a list that is read in both directions."""
+class PageArguments(TypedDict, total=False):
+    """The paging arguments of a client. A list that is read in one direction has the first two."""
 
     first: int | None
     after: str | None
@@ -62,8 +62,9 @@ class Page(Struct, Generic[Edge], frozen=True):
     page_info: PageInfo
 
 
-def empty() -> Page[Any]:
-    """Return the page of a list that is not shown."""
+def empty(settings: Settings, kind: str, **arguments: Unpack[PageArguments]) -> Page[Any]:
+    """Return the page of a list that is not shown; raises BadUserInput for the same arguments as others."""
+    window(settings, kind, **arguments)
     return Page([], PageInfo(has_next_page=False, has_previous_page=False, start_cursor=None, end_cursor=None))
 
 
@@ -122,8 +123,8 @@ def window(
     settings: Settings,
     kind: str,
     *,
-    first: int | None,
-    after: str | None,
+    first: int | None = None,
+    after: str | None = None,
     last: int | None = None,
     before: str | None = None,
     descending: bool = True,
@@ -196,28 +197,35 @@ def _info(asked: Window, places: Sequence[int], *, more: bool, behind: bool) -> 
 
 async def read_list(
     context: Context,
-    asked: Window,
+    kind: str,
     key: str,
     hydrate: Hydrate[Node],
+    first: int | None,
+    after: str | None,
     *,
     by_place: bool = False,
+    descending: bool = True,
 ) -> Page[NodeEdge[Node]]:
     """Return a page of a sorted set whose members, or with `by_place` whose scores, are the ids of its nodes."""
-
-    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
-        nodes = await hydrate(context, [entry.place if by_place else entry.entity for entry in entries])
-        return node_edges(asked, entries, nodes)
-
+    asked = window(context.settings, kind, first=first, after=after, descending=descending)
+    present = presenting(context, asked, hydrate, by_place=by_place)
     return await page(asked, fetch_from(context, key), present, goes_on=beyond(context, key, asked))
 
 
-def node_edges(asked: Window, entries: Sequence[Entry], nodes: Sequence[Node | None]) -> list[NodeEdge[Node] | None]:
-    """Return the edges of nodes at the places of entries, None where there is no node."""
-    places = [entry.place for entry in entries]
-    return [
-        None if node is None else NodeEdge(its_cursor, node, place)
-        for its_cursor, node, place in zip(cursors(asked.kind, places), nodes, places, strict=True)
-    ]
+def presenting(
+    context: Context, asked: Window, hydrate: Hydrate[Node], *, by_place: bool = False
+) -> Present[NodeEdge[Node]]:
+    """Return a function that makes edges of the nodes that the viewer sees, None for the other entries."""
+
+    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
+        places = [entry.place for entry in entries]
+        nodes = await hydrate(context, places if by_place else [entry.entity for entry in entries])
+        return [
+            None if node is None else NodeEdge(its_cursor, node, place)
+            for its_cursor, node, place in zip(cursors(asked.kind, places), nodes, places, strict=True)
+        ]
+
+    return present
 
 
 def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | None = None) -> Fetch:

@@ -9,13 +9,14 @@ from collections.abc import Awaitable, Sequence
 import structlog
 from msgspec.structs import replace
 
-from resolvers.operation import running_promotions
+from resolvers.loading.dataloader import ANY
 from resolvers.operation.context import Context
 from resolvers.process.errors import RequestError
 from resolvers.reading import hydrate
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Page, PageInfo, Window
 from resolvers.rules import placement, visibility
+from store import promotions
 from store.promotions import Advertisement, Promotion
 from store.records.lists import read_pairs
 from store.records.members import User
@@ -37,8 +38,9 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
     if not wanted:
         return await reading
     looking_up = _shown(context, asked, wanted + SPARE)
+    last = _last_known(context)
     # A task for the usual case, in which no promotion runs, would take 3 % of a page's processor time.
-    showing = asyncio.create_task(looking_up) if running_promotions.may_run(context.load) else looking_up
+    showing = asyncio.create_task(looking_up) if last is None or promotions.are_running(last) else looking_up
     try:
         page = await reading
     except BaseException:
@@ -51,12 +53,19 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
     return Page(edges, _info(asked, page, edges))
 
 
+def _last_known(context: Context) -> int | None:
+    """Return when the last promotion ends, None where the process does not know; it may be out of date."""
+    last: int | None = context.load.promoted_until.find_cached([ANY]).get(ANY)
+    return last
+
+
 async def _shown(context: Context, asked: Window, count: int) -> list[Promotion]:
     """Return running promotions that the viewer may see; never raises."""
     try:
-        if not await running_promotions.run_now(context.load):
+        known = promotions.are_running(_last_known(context) or 0)
+        if not known and not promotions.are_running(await context.load.promoted_until.load(ANY)):
             return []
-        chosen = await running_promotions.read(context.batcher, _seed(context, asked), count)
+        (chosen,) = await context.batcher.run([promotions.running(_seed(context, asked), count)])
     except RequestError:
         return []  # the page fails with the same error
     except Exception:

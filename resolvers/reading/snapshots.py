@@ -47,7 +47,7 @@ class Listing(Generic[Edge]):
 
 async def page(context: Context, listing: Listing[Edge], first: int | None, after: str | None) -> Page[Edge]:
     """Return a page of a ranked list; raises BadUserInput, which names the argument and the rule."""
-    count = paging.window(context.settings, listing.kind, first=first, after=None).count
+    count = paging.window(context.settings, listing.kind, first=first).count
     if after is None:
         return await _first_page(context, listing, count)
     digest, place = _read_cursor(listing.kind, after)

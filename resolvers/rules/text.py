@@ -4,6 +4,8 @@ Mentions and hashtags follow the rules of twitter-text 3 (https://github.com/twi
 Beside these, a topic between two signs is a hashtag, as on Weibo: `#话题#`.
 """
 
+import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +13,7 @@ from unicodedata import category, normalize
 
 import regex
 
+SHORT = 20  # letters and digits: shorter texts, such as thanks and wishes, may be sent to anybody
 LOGIN_MAX = 20  # characters
 HASHTAG_MAX = 100  # characters in normal form, without the sign
 
@@ -33,6 +36,9 @@ _UNFIT_IN_TEXT = regex.compile(rf"[{_UNFIT}]|[^\P{{Cc}}\t\n]")
 # Directional overrides and isolates make a name spill over the text around it; U+2028 and U+2029 end the line.
 _UNFIT_IN_NAME = regex.compile(rf"[{_UNFIT}\p{{Cc}}\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _KINDS = {"Cc": "control character", "Cs": "lone surrogate", "Cn": "noncharacter", "Cf": "bidirectional control"}
+
+_NO_LETTER = re.compile(r"@\w*|[^\w@]+|_+")  # not of `regex`, whose \w has marks, too
+_DIGEST_BYTES = 8
 
 _LOGIN = regex.compile(rf"[a-zA-Z0-9_]{{1,{LOGIN_MAX}}}")
 
@@ -121,6 +127,15 @@ def on_one_line(text: str) -> str:
     Control characters, bidirectional controls and the like, which could affect other output, become U+FFFD.
     """
     return _UNFIT_IN_NAME.sub("\ufffd", " ".join(text.split()))
+
+
+def fingerprint(text: str) -> str:
+    """Return a digest of a text's letters and digits, without mentions and in one case; "" for a short text.
+
+    Texts with equal ones are the same to those who get them unasked.
+    """
+    plain = _NO_LETTER.sub("", text if text.isascii() else normalize("NFKC", text)).casefold()
+    return hashlib.blake2b(plain.encode(), digest_size=_DIGEST_BYTES).hexdigest() if len(plain) >= SHORT else ""
 
 
 def is_login(login: str) -> bool:

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import group_members, groups, timelines
+from resolvers import groups, timelines
 from resolvers.reading.groups import roles
 from schema.types.descriptions import IDEMPOTENCY_KEY, enum, limit
 from schema.types.fields import batched, field, is_a, later, resolved
@@ -67,19 +67,19 @@ class Group(Node):
         "How many members it has, the same for everybody who may see what is in it. 0 for others.",
     )
     members = resolved(
-        group_members.members,
+        groups.members,
         GroupMemberConnection | None,
         "Its members, newest first. Null where the viewer may not see what is in it.",
         takes=PAGE,
     )
     join_requests = resolved(
-        group_members.join_requests,
+        groups.join_requests,
         UserConnection | None,
         "Who asks to join, newest request first. Null for all but its moderators and owners.",
         takes=PAGE,
     )
     banned = resolved(
-        group_members.banned,
+        groups.banned,
         UserConnection | None,
         "Whom it bans, newest ban first. They may not come back. Null for all but its moderators and owners.",
         takes=PAGE,

@@ -5,10 +5,10 @@ from typing import Any
 
 import strawberry
 
-from resolvers import favourites, likes_and_comments, posts, replies
+from resolvers import favourites, likes_and_comments, posts
 from resolvers.operation.context import Context
 from resolvers.reading import groups, hydrate
-from resolvers.reading.mentions import MENTIONS_MOST
+from resolvers.reading.named_members import MENTIONS_MOST
 from resolvers.reading.pictures import IMAGES_MOST
 from schema.types.descriptions import IDEMPOTENCY_KEY, POST_ID, limit
 from schema.types.fields import attribute_of_each, batched, field, is_a, later, resolved
@@ -95,7 +95,7 @@ class Post(Node):
         "The comments on it, newest first.",
         takes=PAGE,
     )
-    replies = resolved(replies.replies, later("PostConnection", TIMELINES), "Direct replies, oldest first.", takes=PAGE)
+    replies = resolved(posts.replies, later("PostConnection", TIMELINES), "Direct replies, oldest first.", takes=PAGE)
 
 
 @strawberry.type(description="A place on earth.")
@@ -107,13 +107,13 @@ class Location:
 @strawberry.type(description="A post in a member's own words.")
 class Status(Post):
     in_reply_to = resolved(
-        replies.in_reply_to,
+        posts.in_reply_to,
         Post | None,
         "The post this one answers. Null when it answers none, or one that is gone or that the viewer may not see.",
         cached=True,
     )
     conversation = resolved(
-        replies.conversation,
+        posts.conversation,
         later("PostConnection", TIMELINES),
         "The whole conversation that this status belongs to, oldest first, from its root down.",
         takes=PAGE,

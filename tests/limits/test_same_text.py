@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.rules.repetition import fingerprint
+from resolvers.rules.text import fingerprint
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk

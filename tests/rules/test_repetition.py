@@ -2,7 +2,7 @@
 
 import pytest
 
-from resolvers.rules.repetition import SHORT, fingerprint
+from resolvers.rules.text import SHORT, fingerprint
 
 TEXT = "Buy the very best tea of the whole world!"
 
