@@ -9,7 +9,7 @@ from resolvers.jobs import dispatch
 from resolvers.mail import lapsed_addresses, links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.inputs import check_login, profile_text
+from resolvers.operation.inputs import check_login, gathered
 from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, ViewerPayload
 from resolvers.process.errors import (
     RateLimited,
@@ -25,7 +25,7 @@ from resolvers.process.errors import (
 from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, moderation, pictures
 from resolvers.reading.pictures import Keep, Picture
-from resolvers.rules.text import is_login
+from resolvers.rules.text import is_login, normalise
 from store import account_names, accounts
 from store.client.database import Database
 from store.credentials.records import Credentials, Role
@@ -142,15 +142,18 @@ def _check_profile(context: Context, login: str | None, name: str | None, bio: s
     errors: list[UserError] = []
     profile: dict[str, str] = {}
     if name is not None:
-        profile[UserField.NAME] = profile_text(name, "name", context.settings.max_name, errors)
+        profile[UserField.NAME] = _name(context, name, errors)
     if bio is not None:
-        profile[UserField.BIO] = profile_text(
-            bio, "bio", context.settings.max_bio, errors, multiline=True, may_be_empty=True
-        )
+        most = context.settings.max_bio
+        profile[UserField.BIO] = gathered(errors, lambda: normalise(bio, limit=most, may_be_empty=True), "bio")
     if login is not None:
         check_login(login, errors)
     refuse_all(errors)
     return profile
+
+
+def _name(context: Context, name: str, errors: list[UserError]) -> str:
+    return gathered(errors, lambda: normalise(name, limit=context.settings.max_name, multiline=False), "name")
 
 
 async def _reserve_login(context: Context, current: User, wanted: str) -> None:
@@ -269,7 +272,7 @@ async def _check_sign_up(context: Context, login: str, name: str, email: str, pa
     errors: list[UserError] = []
     check_login(login, errors)
     clean = {
-        "name": profile_text(name, "name", context.settings.max_name, errors),
+        "name": _name(context, name, errors),
         "email": credentials.checked_email(email, errors),
     }
     names = (login, clean["name"], email.strip(), clean["email"])

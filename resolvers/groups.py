@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.inputs import checked_key, input_digest, key_conflict, profile_text
+from resolvers.operation.inputs import checked_key, gathered, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteGroupPayload, GroupPayload
 from resolvers.process.errors import (
     UserError,
@@ -21,6 +21,7 @@ from resolvers.reading import global_ids, hydrate, paging, snapshots
 from resolvers.reading import groups as shown
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
+from resolvers.rules.text import normalise
 from store import kinds
 from store.groups import changes, membership, reads
 from store.groups.changes import GroupDraft
@@ -111,12 +112,12 @@ async def _finish(
 
 
 def _name(context: Context, text: str, errors: list[UserError]) -> str:
-    return profile_text(text, "name", context.settings.group_name, errors)
+    return gathered(errors, lambda: normalise(text, limit=context.settings.group_name, multiline=False), "name")
 
 
 def _description(context: Context, text: str, errors: list[UserError]) -> str:
     most = context.settings.group_description
-    return profile_text(text, "description", most, errors, multiline=True, may_be_empty=True)
+    return gathered(errors, lambda: normalise(text, limit=most, may_be_empty=True), "description")
 
 
 async def join_group(context: Context, *, group_id: str) -> GroupPayload:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
+from resolvers.operation.inputs import gathered
 from resolvers.operation.payloads import PromotionPayload
 from resolvers.process.errors import Refused, UserError, UserErrorCode, no_such, over_limit, refuse, refuse_all
 from resolvers.reading import global_ids, hydrate
@@ -47,8 +48,8 @@ async def create_promotion(
     """Start to show a promotion in timelines. All errors in the input are reported together."""
     administrator = await context.administrator()
     errors: list[UserError] = []
-    sponsor = await _gathered(errors, _member(context, sponsor_id, "sponsorId"))
-    shown = await _gathered(errors, _subject(context, subject))
+    sponsor = await _collected(errors, _member(context, sponsor_id, "sponsorId"))
+    shown = await _collected(errors, _subject(context, subject))
     if ends_at <= datetime.now(UTC):
         errors.append(UserError(UserErrorCode.INVALID, "endsAt: must lie in the future", ["endsAt"]))
     refuse_all(errors)
@@ -97,7 +98,7 @@ def _about(sponsor: int, shown: dict[str, str | int]) -> LoggedSubject:
     return LoggedSubject("user", int(shown.get(PromotionField.MEMBER, sponsor)))
 
 
-async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Result]) -> Result | None:
+async def _collected(errors: list[UserError], checking: Coroutine[Any, Any, Result]) -> Result | None:
     """Return the result of a check. If it is refused, append its user errors and return None."""
     try:
         return await checking
@@ -134,12 +135,7 @@ def _advertisement(context: Context, words: AdvertisementInput) -> dict[str, str
     errors: list[UserError] = []
 
     def checked(name: str, check: Callable[[], str]) -> str:
-        try:
-            return check()
-        except TextRefused as refusal:
-            path = ["subject", "advertisement", name]
-            errors.append(UserError(UserErrorCode(refusal.code), f"{name}: {refusal}", path))
-            return ""
+        return gathered(errors, check, "subject", "advertisement", name)
 
     fields: dict[str, str | int] = {
         PromotionField.TITLE: checked("title", lambda: normalise(words.title, limit=TITLE_MOST, multiline=False)),

@@ -16,9 +16,10 @@ from resolvers.process.errors import BadUserInput, Unauthenticated
 from resolvers.process.tokens import Claims
 from resolvers.reading import groups, hydrate, paging, snapshots, timeline_page
 from resolvers.reading.home_edges import HOME, TimelineEdge
+from resolvers.reading.home_timeline import HomeTimeline
 from resolvers.reading.paging import Page, PageArguments, Present
 from resolvers.reading.promoted_page import promoted
-from resolvers.reading.timeline_page import HomeTimeline, Posts
+from resolvers.reading.timeline_page import Posts
 from resolvers.rules import ranking
 from store import importance, kinds
 from store.groups.records import Group

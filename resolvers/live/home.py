@@ -22,7 +22,7 @@ from resolvers.live.cursors import StreamEvent, StreamGap, begin, event_cursor, 
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import PlacedPost, TimelineEdge, placed
-from resolvers.reading.home_entries import HomeEntries
+from resolvers.reading.home_timeline import HomeTimeline
 from store import follows, posts, replies, timelines
 from store.events import log as events
 from store.events.log import Event
@@ -230,9 +230,9 @@ async def _answers(operation: Context, member: int) -> Affected:
     if operation.settings.home_shows_all_replies:
         return {}
     context = operation.fresh(counted=False)
-    home = HomeEntries(context, context.viewer or 0)
+    home = HomeTimeline(context, context.viewer or 0)
     part = Slice(None, None, newest_first=True, count=context.settings.home_size)
-    listed = [entry.entity for entry in await home.fetch(part)]
+    listed = [entry.entity for entry in await home.ids(part)]
     answered = await replies.answered_authors(context.db, listed)
     return {post: () for post, author in zip(listed, answered, strict=True) if author == member}
 

@@ -1,7 +1,7 @@
 """Input checks that several resolvers share (texts, logins, idempotency keys, locations), and batches."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
@@ -23,17 +23,26 @@ class Coordinates(Protocol):
     longitude: float
 
 
-def checked_text(text: str, limit: int, *, may_be_empty: bool = False, field: str = "text") -> str:
-    """Return a post's or comment's text in normal form; raises Refused, which names the broken rule."""
+def gathered(errors: list[UserError], check: Callable[[], str], *path: str) -> str:
+    """Return the text that a check returns. If it breaks a rule, append a user error and return ""."""
     try:
-        return normalise(text, limit=limit, may_be_empty=may_be_empty)
+        return check()
     except TextRefused as refusal:
-        raise refuse(UserErrorCode(refusal.code), f"{field}: {refusal}", field) from None
+        errors.append(UserError(UserErrorCode(refusal.code), f"{path[-1]}: {refusal}", list(path)))
+        return ""
+
+
+def checked_text(text: str, limit: int, *path: str, may_be_empty: bool = False) -> str:
+    """Return a text in normal form; raises Refused, which names the broken rule. The usual field is `text`."""
+    errors: list[UserError] = []
+    words = gathered(errors, lambda: normalise(text, limit=limit, may_be_empty=may_be_empty), *(path or ("text",)))
+    refuse_all(errors)
+    return words
 
 
 def checked_note(note: str | None, limit: int) -> str:
     """Return the note of a report or of a moderator in normal form, which may be empty; raises Refused."""
-    return checked_text(note or "", limit, may_be_empty=True, field="note")
+    return checked_text(note or "", limit, "note", may_be_empty=True)
 
 
 def check_login(login: str, errors: list[UserError]) -> None:
@@ -44,23 +53,6 @@ def check_login(login: str, errors: list[UserError]) -> None:
         errors.append(field_error(UserErrorCode.TOO_LONG, f"login: must be at most {LOGIN_MAX} characters", "login"))
     elif not is_login(login):
         errors.append(field_error(UserErrorCode.INVALID, "login: only a-z, A-Z, 0-9 and _ are allowed", "login"))
-
-
-def profile_text(
-    text: str,
-    field: str,
-    limit: int,
-    errors: list[UserError],
-    *,
-    multiline: bool = False,
-    may_be_empty: bool = False,
-) -> str:
-    """Return a text of a profile in normal form. If it breaks a rule, append a user error and return ""."""
-    try:
-        return normalise(text, limit=limit, multiline=multiline, may_be_empty=may_be_empty)
-    except TextRefused as refusal:
-        errors.append(field_error(UserErrorCode(refusal.code), f"{field}: {refusal}", field))
-        return ""
 
 
 def checked_key(key: str | None) -> str | None:

@@ -50,7 +50,7 @@ class HomeFacts(Struct, frozen=True):
 
     def edges(self, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return the edges of the entries, None for those not listed at their place or not seen."""
-        shown, places = visibility.timeline(self.sight, self.posts), [entry.place for entry in entries]
+        shown, places = visibility.seen(self.sight, self.posts, wanted=True), [entry.place for entry in entries]
         rows = zip(
             paging.cursors(HOME, places), places, shown, self.in_store, self.not_stored, self.stored, strict=True
         )

@@ -66,7 +66,7 @@ async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
 async def timeline_posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     """Return posts as `posts` does, without those by members whom the viewer has muted."""
     facts = await post_facts(context, ids)
-    return visibility.timeline(facts.sight, facts.posts)
+    return visibility.seen(facts.sight, facts.posts, wanted=True)
 
 
 class PostFacts(NamedTuple):

@@ -78,10 +78,7 @@ def of_profile(context: Context, **given: Picture | Keep | None) -> dict[str, Wa
 
 def checked_alt(context: Context, alt: str | None, *path: str) -> str:
     """Return an alt text in normal form; raises Refused."""
-    try:
-        return checked_text(alt or "", context.settings.max_alt, may_be_empty=True, field="alt")
-    except Refused as refused:
-        raise Refused(*(UserError(one.code, one.message, [*path, "alt"]) for one in refused.errors)) from None
+    return checked_text(alt or "", context.settings.max_alt, *path, "alt", may_be_empty=True)
 
 
 def checked_focus(focus: FocalPoint | None, *path: str) -> tuple[float | None, float | None]:

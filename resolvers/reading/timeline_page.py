@@ -6,9 +6,8 @@ from typing import Protocol, TypeVar
 
 from resolvers.loading.dataloader import DataLoader
 from resolvers.operation.context import Context
-from resolvers.reading import home_edges, hydrate, paging
-from resolvers.reading.home_edges import HomeFacts, TimelineEdge
-from resolvers.reading.home_entries import HomeEntries
+from resolvers.reading import hydrate, paging
+from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.hydrate import PostFacts
 from resolvers.reading.paging import Fetch, Page, Window
 from resolvers.rules import visibility
@@ -42,24 +41,6 @@ async def page(asked: Window, timeline: Timeline[Facts]) -> Page[TimelineEdge]:
 async def edges(timeline: Timeline[Facts], entries: Sequence[Entry]) -> Sequence[TimelineEdge | None]:
     """Return the edges of entries: steps 2 and 3."""
     return timeline.rules(entries, await timeline.records(entries))
-
-
-class HomeTimeline:
-    """A home. With `at_any_place`, a post of the home is shown wherever it is listed, as in order of importance."""
-
-    def __init__(self, context: Context, viewer: int, *, at_any_place: bool = False) -> None:
-        self._context = context
-        self._entries = HomeEntries(context, viewer)
-        self._at_any_place = at_any_place
-        self.ids = self._entries.fetch  # the stored home, followed big authors' profiles, and what is below the floor
-        self.goes_on = self._entries.beyond
-
-    async def records(self, entries: Sequence[Entry]) -> HomeFacts:
-        big, floor, following = await self._entries.state()
-        return await home_edges.facts(self._context, entries, big, None if self._at_any_place else floor, following)
-
-    def rules(self, entries: Sequence[Entry], facts: HomeFacts) -> list[TimelineEdge | None]:
-        return facts.edges(entries)
 
 
 class Posts:

@@ -178,11 +178,6 @@ def seen(sight: Sight, posts: Sequence[Post | None], *, wanted: bool = False) ->
     return shown
 
 
-def timeline(sight: Sight, posts: Sequence[Post | None]) -> list[Post | None]:
-    """Return the posts that belong in the viewer's timelines, None for the others."""
-    return seen(sight, posts, wanted=True)
-
-
 def notifies(sight: Sight, actor: int, *about: Post | Comment | Group | None) -> bool:
     """Return whether the viewer is notified of a member's action on posts, comments or a group.
 

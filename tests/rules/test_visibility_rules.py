@@ -2,7 +2,7 @@
 
 import pytest
 
-from resolvers.rules.visibility import UNSEEN, Permissions, Sight, permissions, seen, sees, timeline
+from resolvers.rules.visibility import UNSEEN, Permissions, Sight, permissions, seen, sees
 from store.records.members import NO_RELATIONSHIP, Relationship, User
 from store.records.posts import Comment, Repost, Status
 from tests.support.visibility.sights import (
@@ -103,7 +103,7 @@ def test_the_rule(cell: Cell) -> None:
         assert sees(facts, entity) == POSTS.is_seen(cell)
     page = [theirs, mine, None, quote]
     assert seen(facts, page) == (page if POSTS.is_seen(cell) else [theirs, None, None, None])
-    assert timeline(facts, page) == (page if TIMELINE.is_seen(cell) else [theirs, None, None, None])
+    assert seen(facts, page, wanted=True) == (page if TIMELINE.is_seen(cell) else [theirs, None, None, None])
     assert sees(facts, repost(16, MEMBER_ID, theirs)) == REPOSTS.is_seen(cell)
     assert sees(facts, comment(17, MEMBER_ID, theirs)) == WORDS.is_seen(cell)
 

@@ -1,4 +1,4 @@
-"""Entries of a home: the stored home merged with posts of big authors, and below the floor, profiles."""
+"""A home timeline: the stored home merged with posts of big authors, and below the floor, profiles."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,8 @@ from resolvers.homes import build
 from resolvers.loading.dataloader import ANY, Lookup
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import batches
+from resolvers.reading import home_edges
+from resolvers.reading.home_edges import HomeFacts, TimelineEdge
 from resolvers.reading.paging import Window
 from store import follows, timelines
 from store.client.database import CommandRefused
@@ -26,24 +28,26 @@ _IN_GROUP = 2  # parts of a profile's entry for a post in a group: the post and 
 PROFILES_READ = 500  # profiles per round trip below the floor
 
 
-class HomeEntries:
-    """Reads slices of one home in one operation.
+class HomeTimeline:
+    """The viewer's home in one operation.
 
     Above the floor, stored entries are merged with the profiles of followed big authors. At and below the floor,
-    entries are pulled from the profiles of all members followed.
+    entries are pulled from the profiles of all members followed. With `at_any_place`, a post of the home is shown
+    wherever it is listed, as in order of importance.
     """
 
-    def __init__(self, context: Context, viewer: int) -> None:
+    def __init__(self, context: Context, viewer: int, *, at_any_place: bool = False) -> None:
         self._context = context
         self._viewer = viewer
+        self._at_any_place = at_any_place
         self._is_read = False
         self._touches = False
         self._floor, self._oldest = 0, bounds.oldest(context.db)
         context.is_momentary |= self._oldest > 0  # entries leave by time alone
         self._big: tuple[int, ...] = ()
-        self._following: frozenset[int] | None = None
+        self._following: frozenset[int] | None = None  # None as long as nothing below the floor was read
 
-    async def fetch(self, part: Slice) -> list[Entry]:
+    async def ids(self, part: Slice) -> list[Entry]:
         """Return candidate entries between two places. The rules decide which of them are listed."""
         part = self._young(part)
         stored = await self._stored(part)
@@ -53,18 +57,20 @@ class HomeEntries:
         entries = await self._below(part, part.count)
         return (entries + await self._above(part, stored))[: part.count]
 
-    async def state(self) -> tuple[tuple[int, ...], int, frozenset[int] | None]:
-        """Return the followed big authors, whose posts are not stored, the floor, and the members followed.
-
-        The last is None as long as nothing below the floor was read.
-        """
+    async def records(self, entries: Sequence[Entry]) -> HomeFacts:
+        """Read everything that the rules need to know about the entries."""
         await self._ready()
-        return self._big, self._floor, self._following
+        floor = None if self._at_any_place else self._floor
+        return await home_edges.facts(self._context, entries, self._big, floor, self._following)
 
-    def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
+    def rules(self, entries: Sequence[Entry], facts: HomeFacts) -> list[TimelineEdge | None]:
+        """Return the edges of the entries, None for those that the viewer is not shown."""
+        return facts.edges(entries)
+
+    def goes_on(self, asked: Window) -> Callable[[], Awaitable[bool]]:
         """Return a function that says whether the home has entries behind the cursor where reading began."""
 
-        async def goes_on() -> bool:
+        async def has_more() -> bool:
             edge = asked.after if asked.forward else asked.before
             assert edge is not None
             above, below = (edge - 1, None) if asked.from_newest else (None, edge + 1)
@@ -72,7 +78,7 @@ class HomeEntries:
             stored = await self._stored(part)
             return bool(await self._above(part, stored) or await self._below(part, 1))
 
-        return goes_on
+        return has_more
 
     def _young(self, part: Slice) -> Slice:
         return replace(part, above=max(part.above or 0, self._oldest))
