@@ -208,8 +208,7 @@ async def delete_account(context: Context, *, password: Secret) -> DeleteAccount
     if job is Refusal.CHANGED:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "password: it was changed meanwhile", "password")
     await dispatch.finish(context.db, job)
-    context.claims = None  # later fields of the same document are anonymous
-    context.forget()
+    context.sign_out()
     return DeleteAccountPayload(deleted_user_id=global_ids.user_id(member))
 
 

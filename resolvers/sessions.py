@@ -97,8 +97,7 @@ async def log_out(context: Context, *, everywhere: bool | None = False) -> LogOu
     member = await context.member()
     assert context.claims
     await stored.end(context.db, member, only=None if everywhere else context.claims.session)
-    context.claims = None  # later fields of the same document are anonymous
-    context.forget()
+    context.sign_out()
     return LogOutPayload()
 
 
@@ -109,7 +108,7 @@ async def end_session(context: Context, *, session_id: str) -> ViewerPayload:
     if not await stored.end(context.db, member, only=session_id):
         raise refuse(UserErrorCode.NOT_FOUND, "sessionId: you have no such session", "sessionId")
     if session_id == context.claims.session:
-        context.claims = None  # later fields of the same document are anonymous
+        context.sign_out()
     context.forget()
     return ViewerPayload(viewer=context.claims)
 

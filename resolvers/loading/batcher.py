@@ -65,6 +65,7 @@ class Batcher:
         self._flushing = False
         self._sending: set[asyncio.Task[None]] = set()
         self._checked: asyncio.Future[None] | None = None
+        self.is_checked = False  # whether the session check has passed
 
     @property
     def is_suspended(self) -> bool:
@@ -91,11 +92,12 @@ class Batcher:
         """Like `run`, but a failed command's reply is the error itself."""
         if commands:
             return await self.ask(commands)
-        if self._checked is None or not self._checked.done():
-            await self.synchronise()
-        else:
-            self._checked.result()
+        await self.check()
         return []
+
+    def check(self) -> asyncio.Future[None]:
+        """Return a future that is done once the session check has passed, or has the error that ends the operation."""
+        return self._checked if self._checked and self._checked.done() else self.synchronise()
 
     def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
         """Queue commands for the next round trip. The future has their replies, as `attempt` returns them."""
@@ -182,6 +184,7 @@ class Batcher:
                 return False
             self._checked = self.loop.create_future()
             self._checked.set_result(None)
+            self.is_checked = True
         return self._checked.done() and self._checked.exception() is None
 
     def _fail(self, gathered: Gathered, error: BaseException) -> None:
@@ -237,6 +240,7 @@ class Batcher:
                 raise
             raise fatal from error
         checked.set_result(None)
+        self.is_checked = True
         return replies[len(counting) :]
 
     def _unchecked(self) -> list[Reading]:

@@ -26,7 +26,7 @@ class DataLoader(Generic[Value]):
         self._ask = ask
         self._read = read
         self.cached = cached
-        self._loaded: dict[Any, Any] = {}
+        self.found: dict[Any, Any] = {}  # all loaded values by id, errors included
         self._sought: dict[Any, asyncio.Future[None]] = {}
         self._has_failed = False
 
@@ -40,18 +40,13 @@ class DataLoader(Generic[Value]):
         await fetch(self._batcher, (self, ids))
         return self.loaded(ids)
 
-    @property
-    def found(self) -> Mapping[Any, Any]:
-        """All loaded values by id, errors included."""
-        return self._loaded
-
     def prime(self, values: Mapping[Any, Value]) -> None:
         """Add values that were read in another way."""
-        self._loaded |= values
+        self.found |= values
 
     def loaded(self, ids: Collection[Any]) -> list[Value]:
         """Return loaded values in the order of their ids, without I/O; raises the first error among them."""
-        found = list(map(self._loaded.__getitem__, ids))
+        found = list(map(self.found.__getitem__, ids))
         if self._has_failed:
             for value in found:
                 if isinstance(value, Exception):
@@ -60,7 +55,7 @@ class DataLoader(Generic[Value]):
 
     def missing(self, ids: Iterable[Any]) -> list[Any]:
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
-        loaded = self._loaded
+        loaded = self.found
         missing = [entity_id for entity_id in ids if entity_id not in loaded] if loaded else list(ids)
         if missing and self.cached and self._batcher.is_current:
             found = self.cached.find(missing)
@@ -92,7 +87,7 @@ class DataLoader(Generic[Value]):
             values = dict(zip(ids, self._read(ids, replies), strict=True))
         except Exception as error:  # noqa: BLE001  every caller of one of these ids gets it
             values = dict.fromkeys(ids, error)
-        self._loaded |= values
+        self.found |= values
         if any(issubclass(kind, Exception) for kind in set(map(type, values.values()))):
             self._has_failed = True
             values = {entity_id: value for entity_id, value in values.items() if not isinstance(value, Exception)}
@@ -105,7 +100,7 @@ class DataLoader(Generic[Value]):
 
         A data loader without a cache has none: its reads pass the batcher as plain commands.
         """
-        return self.cached.marks(self._loaded) if self.cached and self._loaded else ()
+        return self.cached.marks(self.found) if self.cached and self.found else ()
 
     def leave(self, ids: Iterable[Any]) -> None:
         """Mark ids as no longer being read: they have arrived, or their caller was cancelled."""

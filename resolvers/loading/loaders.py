@@ -7,7 +7,7 @@ from operator import is_not
 from typing import Any, Generic, TypeVar
 
 from resolvers.loading.batcher import Batcher
-from resolvers.loading.dataloader import DataLoader, Lookup, constant, each, fetch, records, sound, together
+from resolvers.loading.dataloader import DataLoader, constant, each, fetch, records, sound, together
 from resolvers.loading.relationships import Relationships, Sources
 from resolvers.process.cached_kinds import CachedKinds
 from resolvers.rules import visibility
@@ -71,6 +71,7 @@ class DataLoaders:
         self._cached = cached_kinds
         self._viewer = viewer
         self._me = viewer or 0
+        self.all = partial(fetch, batcher)  # loads ids of several data loaders in one round trip
         self.marked: list[DataLoader[Any]] = []  # those whose values an answer may depend on
         self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
         self.granted: set[int] = set()  # members whom a moderator sees in this operation, even if blocked by them
@@ -325,7 +326,3 @@ class DataLoaders:
                 return None
             found += marks
         return found
-
-    async def all(self, *wanted: Lookup) -> None:
-        """Load ids of several data loaders in one round trip."""
-        await fetch(self._batcher, *wanted)

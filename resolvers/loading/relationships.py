@@ -43,15 +43,15 @@ class Relationships(DataLoader[Relationship]):
             return missing
         if super().missing((ANY,)):
             return [*missing, ANY]
-        whole = self._loaded[ANY]
+        whole = self.found[ANY]
         if whole is None:
             return missing
-        self._loaded |= {member: whole[member] for member in missing}
+        self.found |= {member: whole[member] for member in missing}
         return []
 
     def marks(self) -> Sequence[Mark] | None:
         """Return marks that are all true until a loaded value has changed; the whole sets are one value."""
-        whole = self._loaded.get(ANY)
+        whole = self.found.get(ANY)
         return self.cached.marks({ANY: whole}) if whole is not None and self.cached else super().marks()
 
     def find_cached(self, missing: Sequence[int]) -> Mapping[int, Any]:
@@ -114,4 +114,4 @@ class Sources(DataLoader[tuple[Source, ...]]):
 
     @property
     def _has_none(self) -> bool:
-        return self._loaded.get(ANY) is False
+        return self.found.get(ANY) is False

@@ -17,11 +17,9 @@ from resolvers.process.services import Services
 from resolvers.process.session_check import SessionCheck
 from resolvers.process.tokens import Claims
 from resolvers.rules import links
-from store.client.database import Database
 from store.credentials.records import Role
 from store.moderation.records import RANKS
 from store.records.posts import Post
-from store.settings import Settings
 
 _NO_WAITING = contextlib.nullcontext()
 
@@ -59,7 +57,11 @@ class Context:
         counted: bool = True,
     ) -> None:
         self.services = services
+        self.db, self.settings = services.db, services.settings
+        self.looks = services.looks  # held while the data for one event of a subscription is read and rendered
         self.claims = claims
+        # The viewer's id; None for an anonymous request. Not authenticated before the first round trip.
+        self.viewer = claims.member if claims else None
         self.address = address
         self.user_agent = user_agent
         self.request_id = request_id
@@ -70,32 +72,14 @@ class Context:
         self._session_check = SessionCheck(
             claims,
             address,
-            services.settings.rate_limit if counted else 0,
+            self.settings.rate_limit if counted else 0,
             sessions,
-            services.db.counts,
-            needs_two_factor=services.settings.moderators_need_two_factor,
+            self.db.counts,
+            needs_two_factor=self.settings.moderators_need_two_factor,
         )
         self._silences = services.silences
-        self.batcher = Batcher(services.db, self._session_check)
+        self.batcher = Batcher(self.db, self._session_check)
         self.load = DataLoaders(self.batcher, self.services.cached, self.viewer)
-
-    @property
-    def db(self) -> Database:
-        return self.services.db
-
-    @property
-    def settings(self) -> Settings:
-        return self.services.settings
-
-    @property
-    def looks(self) -> asyncio.Semaphore:
-        """Semaphore to hold while the data for one event of a subscription is read and rendered."""
-        return self.services.looks
-
-    @property
-    def viewer(self) -> int | None:
-        """The viewer's id; None for an anonymous request. Not authenticated before the first round trip."""
-        return self.claims.member if self.claims else None
 
     @property
     def fatal(self) -> RequestError | None:
@@ -145,6 +129,11 @@ class Context:
         self.batcher.outdate()
         self.load = DataLoaders(self.batcher, self.services.cached, self.viewer)
 
+    def sign_out(self) -> None:
+        """Be anonymous from now on: later fields of the same document have no viewer."""
+        self.claims = self.viewer = None
+        self.forget()
+
     async def recall(self, asked: Hashable) -> bytes | None:
         """Return the cached JSON of an operation, checked to be current; one round trip, none where there is none.
 
@@ -182,7 +171,8 @@ class Context:
 
     async def authenticate(self) -> None:
         """Run the session check and the rate limit, unless done; raises the error that ends the operation."""
-        await self.batcher.run([])
+        if not self.batcher.is_checked:
+            await self.batcher.check()
 
     async def member(self) -> int:
         """Return the authenticated viewer; raises Unauthenticated for an anonymous request."""

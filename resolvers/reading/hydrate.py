@@ -120,9 +120,11 @@ async def sight_of(
     load, new = context.load, _undecided(context, members)
     new_groups = groups.undecided(context, in_groups) if in_groups else []
     if new or posts or fetched or new_groups:
-        await load.all(*_about(context, new), (load.post, posts), *groups.about(context, new_groups), *fetched)
+        about_groups = groups.about(context, new_groups) if new_groups else ()
+        await load.all(*_about(context, new), (load.post, posts), *about_groups, *fetched)
         _decide(context, new)
-        groups.decide(context, new_groups)
+        if new_groups:
+            groups.decide(context, new_groups)
         load.post.loaded(posts)  # raises the error of a post that could not be read
     return Sight(context.viewer, context.is_moderator, load.decided, load.post.found, load.open_groups)
 
@@ -145,12 +147,8 @@ def _decide(context: Context, members: Sequence[int]) -> None:
     """Decide the viewer's permissions for members whose records and relationships are loaded."""
     if not members:
         return
-    load, viewer, is_moderator, is_suspended = (
-        context.load,
-        context.viewer,
-        context.is_moderator,
-        context.is_suspended,
-    )
+    load, viewer = context.load, context.viewer
+    is_moderator, is_suspended = context.is_moderator, context.is_suspended
     facts = zip(members, load.user.loaded(members), load.relationship.loaded(members), strict=True)
     load.decided |= {
         member: visibility.permissions(user, relationship, viewer, is_moderator, is_suspended=is_suspended)
