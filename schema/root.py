@@ -5,7 +5,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, groups, hashtags, moderation, notifications, reports, search, timelines, uploads
+from resolvers import accounts, groups, hashtags, moderation, notifications, search, timelines, uploads
 from resolvers.live import group_timeline, home, messages, post_activity, site
 from resolvers.live import uploads as live_uploads
 from resolvers.operation.context import Context
@@ -137,7 +137,7 @@ class Query:
         takes=ID,
     )
     reports = query(
-        reports.listed,
+        moderation.listed,
         ReportConnection | None,
         f"The reports in a state, {LISTED:,} at most: open ones of the most reported subject first, the "
         "others by when they were resolved. Without the role of a moderator it is refused with FORBIDDEN. Its cursors "

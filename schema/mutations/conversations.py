@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import conversations, messages
+from resolvers import conversations
 from schema.mutations.declaring import mutation
 from schema.types.conversations import (
     ConversationIdInput,
@@ -19,7 +19,7 @@ class ConversationMutations:
     """A part of `Mutation`."""
 
     start_conversation = mutation(
-        messages.start_conversation,
+        conversations.start_conversation,
         StartConversationInput,
         "Sends a message to the conversation of the viewer and some members, which begins with it if there "
         "is none. Those who had left are in it again. Each of those who are added must allow it with `messagesFrom`. "
@@ -28,7 +28,7 @@ class ConversationMutations:
         limited=True,
     )
     send_message = mutation(
-        messages.send_message,
+        conversations.send_message,
         SendMessageInput,
         "Sends a message. In a conversation of two, the other member must allow it with `messagesFrom`. "
         "It is refused with NOT_ALLOWED where nobody else is left. A member sends at most "
@@ -36,7 +36,7 @@ class ConversationMutations:
         limited=True,
     )
     delete_message = mutation(
-        messages.delete_message,
+        conversations.delete_message,
         DeleteMessageInput,
         "Deletes a message of the viewer's own, for everybody and for good.",
     )

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import moderation, reports
+from resolvers import moderation
 from schema.mutations.declaring import mutation
 from schema.types.descriptions import limit
 from schema.types.moderation import (
@@ -17,13 +17,13 @@ from schema.types.moderation import (
 @strawberry.type
 class ModerationMutations:
     report = mutation(
-        reports.report,
+        moderation.report,
         ReportInput,
         "Reports something to the moderators. A member has at most one open report of a subject: another "
         f"is refused with CONFLICT. A member files at most {limit('reports_per_hour')} reports in an hour.",
     )
     resolve_report = mutation(
-        reports.resolve_report,
+        moderation.resolve_report,
         ResolveReportInput,
         "Resolves a report, with all open ones of the same subject. Each reporter is notified, and is not "
         "told what was decided. A resolved report is refused with CONFLICT. Moderators only. Nobody resolves a report "

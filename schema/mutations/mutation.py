@@ -3,14 +3,13 @@
 import strawberry
 
 from resolvers import (
-    blocks,
     favourites,
-    follows,
     likes_and_comments,
     notifications,
     pins,
     posts,
     promotions,
+    relationships,
     timelines,
 )
 from schema.mutations.accounts import AccountMutations
@@ -36,34 +35,38 @@ from schema.types.timelines import MarkHomeReadInput
 )
 class Mutation(AccountMutations, ConversationMutations, GroupMutations, ModerationMutations, PictureMutations):
     follow = mutation(
-        follows.follow,
+        relationships.follow,
         UsersInput,
         "Follows members at once, or asks private ones. A member follows and asks at most "
         f"{limit('max_following')} others, and {limit('follows_per_hour')} an hour.",
     )
-    unfollow = mutation(follows.unfollow, UsersInput, "Ends the viewer's follows, and takes back requests.")
+    unfollow = mutation(relationships.unfollow, UsersInput, "Ends the viewer's follows, and takes back requests.")
     approve_follow_requests = mutation(
-        follows.approve_follow_requests, UsersInput, "Approves the requests of members to follow the viewer."
+        relationships.approve_follow_requests, UsersInput, "Approves the requests of members to follow the viewer."
     )
     reject_follow_requests = mutation(
-        follows.reject_follow_requests, UsersInput, "Rejects the requests of members to follow the viewer."
+        relationships.reject_follow_requests, UsersInput, "Rejects the requests of members to follow the viewer."
     )
-    remove_followers = mutation(follows.remove_followers, UsersInput, "Ends the follows of members to the viewer.")
+    remove_followers = mutation(
+        relationships.remove_followers, UsersInput, "Ends the follows of members to the viewer."
+    )
     block = mutation(
-        blocks.block,
+        relationships.block,
         UsersInput,
         "Ends any follow in both directions. Neither member sees the other's posts, comments and likes, "
         "and the blocked one does not see the viewer. A member who blocks the viewer can be blocked back: of them, the "
         f"payload has id and login. A member blocks at most {limit('max_blocked')} others.",
     )
-    unblock = mutation(blocks.unblock, UsersInput, "Ends the viewer's blocks. Follows that they ended stay ended.")
+    unblock = mutation(
+        relationships.unblock, UsersInput, "Ends the viewer's blocks. Follows that they ended stay ended."
+    )
     mute = mutation(
-        blocks.mute,
+        relationships.mute,
         UsersInput,
         "Leaves members out of the viewer's timelines, notifications and streams. They are not notified. "
         f"Their messages arrive and count as read. A member mutes at most {limit('max_blocked')} others.",
     )
-    unmute = mutation(blocks.unmute, UsersInput, "Ends the viewer's mutes.")
+    unmute = mutation(relationships.unmute, UsersInput, "Ends the viewer's mutes.")
 
     post = mutation(
         posts.post,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers import conversations, messages
+from resolvers import conversations
 from resolvers.live import messages as live
 from resolvers.reading.pictures import IMAGES_MOST
 from schema.types.descriptions import IDEMPOTENCY_KEY, limit
@@ -42,7 +42,7 @@ class Conversation(Node):
         "Messages of members whom the viewer mutes do not count.",
     )
     messages = resolved(
-        messages.messages,
+        conversations.messages,
         later("MessageConnection", __name__),
         "The messages since the viewer takes part, newest first, without those by members whom the viewer blocks.",
         takes=PAGE_EITHER_WAY,
@@ -61,9 +61,9 @@ ConversationConnection = connection(Conversation, "a conversation", "conversatio
 
 @strawberry.type(description="A message in a conversation, which its participants see.")
 class Message(Node):
-    conversation = batched(messages.conversations_of, Conversation, "The conversation that it is in.")
+    conversation = batched(conversations.conversations_of, Conversation, "The conversation that it is in.")
     sender = batched(
-        messages.senders,
+        conversations.senders,
         User | None,
         "The member who wrote it. Null once their account is gone, and where the viewer may not see them.",
     )

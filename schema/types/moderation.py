@@ -4,7 +4,7 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers import moderation, reports
+from resolvers import moderation
 from resolvers.reading.moderation import messages as messages_of_reports
 from schema.types.conversations import Message
 from schema.types.descriptions import enum, limit
@@ -66,9 +66,9 @@ ReportSubject = Annotated[
     "open. Moderators see the subject whatever hides it from others."
 )
 class Report(Node):
-    reporter = batched(reports.reporters, User | None, "Who reported it. Null once their account is gone.")
+    reporter = batched(moderation.reporters, User | None, "Who reported it. Null once their account is gone.")
     subject = batched(
-        reports.subjects,
+        moderation.report_subjects,
         ReportSubject | None,
         "What was reported. Null once it is gone, and for a reporter who may not see it any more. For a "
         "message, reading it is logged as reading `messages` is.",
@@ -84,12 +84,12 @@ class Report(Node):
         messages_of_reports,
         list[Message],
         "For a report of a message: a copy of that one and of those just before it, "
-        f"{reports.MESSAGES_COPIED} at most, oldest first. Empty for other reports. It is a moderator's only way to "
+        f"{moderation.MESSAGES_COPIED} at most, oldest first. Empty for other reports. It is a moderator's only way to "
         "read private messages, and that they read them is logged.",
     )
     created_at = created()
     resolved_by = batched(
-        reports.resolvers,
+        moderation.resolvers,
         User | None,
         "The moderator who resolved it. Null while it is open, and once their account is gone.",
     )
@@ -126,11 +126,11 @@ class ModerationAct(Node):
     )
     kind: records.ModerationActKind = field("The kind of act.")
     subject = batched(
-        moderation.subjects,
+        moderation.act_subjects,
         ReportSubject | None,
         "What it was done to. Null once that is gone, and for a message: that is read in its report only.",
     )
-    report = batched(moderation.reports, Report | None, "The report that was resolved. Null where there was none.")
+    report = batched(moderation.act_reports, Report | None, "The report that was resolved. Null where there was none.")
     note: str = field("What the moderator adds. It may be empty.")
     removed_text = computed(
         _removed_text,

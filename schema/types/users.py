@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import follows, pins, timelines
+from resolvers import pins, relationships, timelines
 from schema.types.descriptions import enum, limit
 from schema.types.fields import argument, attribute_of_each, batched, field, is_a, later, resolved
 from schema.types.images import Image
@@ -63,36 +63,36 @@ class User(Node):
         shared=True,
     )
     followers = resolved(
-        follows.followers,
+        relationships.followers,
         later("FollowConnection", __name__),
         "Members who follow this one, newest follow first. Empty where the viewer may not see the lists.",
         takes=PAGE,
     )
     following = resolved(
-        follows.following,
+        relationships.following,
         later("FollowConnection", __name__),
         "Members whom this one follows, newest follow first. Empty where the viewer may not see the lists.",
         takes=PAGE,
     )
     common_following = resolved(
-        follows.common_following,
+        relationships.common_following,
         later("UserConnection", __name__),
         "Members that both this one and `withUser` follow, by this one's newest follow first. Empty where "
         "the viewer may not see both members' lists.",
         takes=WITH_USER | PAGE,
     )
     common_followers = resolved(
-        follows.common_followers,
+        relationships.common_followers,
         later("UserConnection", __name__),
         "Members that follow both this one and `withUser`, by this one's newest follower first. Empty "
         "where the viewer may not see both members' lists.",
         takes=WITH_USER | PAGE,
     )
     common_follower_count = resolved(
-        follows.common_follower_count,
+        relationships.common_follower_count,
         int | None,
         "How many members follow both. Null where counting would take too long, above "
-        f"{follows.COMMON_COUNTED:,} followers of each, or where the viewer may not see both members' lists.",
+        f"{relationships.COMMON_COUNTED:,} followers of each, or where the viewer may not see both members' lists.",
         takes=WITH_USER,
     )
     timeline = resolved(
@@ -111,25 +111,30 @@ class User(Node):
         cached=True,
     )
     viewer_is_following = batched(
-        attribute_of_each(follows.relationships, "follows"),
+        attribute_of_each(relationships.of_viewer, "follows"),
         bool,
         "Whether the viewer follows this member. False for an anonymous request.",
         cached=True,
     )
     is_following_viewer = batched(
-        follows.are_following_viewer, bool, "Whether this member follows the viewer. False for an anonymous request."
+        relationships.are_following_viewer,
+        bool,
+        "Whether this member follows the viewer. False for an anonymous request.",
     )
-    is_mutual = batched(follows.are_mutual, bool, "Whether this member and the viewer follow each other.")
+    is_mutual = batched(relationships.are_mutual, bool, "Whether this member and the viewer follow each other.")
     viewer_has_requested_follow = batched(
-        follows.viewer_has_requested_follow,
+        relationships.viewer_has_requested_follow,
         bool,
         "Whether the viewer asked to follow this private member and was not answered yet.",
     )
     viewer_has_blocked = batched(
-        attribute_of_each(follows.relationships, "blocks"), bool, "Whether the viewer blocks this member.", cached=True
+        attribute_of_each(relationships.of_viewer, "blocks"),
+        bool,
+        "Whether the viewer blocks this member.",
+        cached=True,
     )
     viewer_has_muted = batched(
-        attribute_of_each(follows.relationships, "mutes"), bool, "Whether the viewer mutes this member.", cached=True
+        attribute_of_each(relationships.of_viewer, "mutes"), bool, "Whether the viewer mutes this member.", cached=True
     )
 
     is_type_of = is_a(records.User)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import strawberry
 
-from resolvers import accounts, blocks, conversations, favourites, follows, groups, notifications, sessions, timelines
+from resolvers import accounts, conversations, favourites, groups, notifications, relationships, sessions, timelines
 from resolvers.conversations import unread_count as unread_message_count
 from resolvers.credentials import USER_AGENT_MOST
 from resolvers.notifications import unread_count as unread_notification_count
@@ -78,19 +78,21 @@ class Viewer(Node):
         f"{timelines.UNREAD_SEEN}, only those that the viewer would be shown count. Own posts never count.",
     )
     follow_requests = resolved(
-        follows.follow_requests,
+        relationships.follow_requests,
         UserConnection,
         "Members who ask to follow the viewer, newest request first.",
         takes=PAGE,
     )
     blocked = resolved(
-        blocks.blocked,
+        relationships.blocked,
         UserConnection,
         "Members whom the viewer blocks, newest block first. Those who also block the viewer have only "
         "their id and login: their name is their login, and everything else is empty.",
         takes=PAGE,
     )
-    muted = resolved(blocks.muted, UserConnection, "Members whom the viewer mutes, newest mute first.", takes=PAGE)
+    muted = resolved(
+        relationships.muted, UserConnection, "Members whom the viewer mutes, newest mute first.", takes=PAGE
+    )
     favourites = resolved(
         favourites.favourites,
         later("PostConnection", "schema.types.timelines"),
@@ -115,7 +117,7 @@ class Viewer(Node):
         "How many notifications are newer than the newest one marked read, also those that are out of sight by now.",
     )
     conversations = resolved(
-        conversations.conversations_of,
+        conversations.viewer_conversations,
         later("ConversationConnection", "schema.types.conversations"),
         "The viewer's conversations, newest message first.",
         takes=PAGE,

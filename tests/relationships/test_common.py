@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from resolvers.follows import COMMON_COUNTED, COMMON_SCANNED
 from resolvers.process.services import Services
+from resolvers.relationships import COMMON_COUNTED, COMMON_SCANNED
 from store import follows, keys
 from store.keys.fields import UserField
 from store.settings import Settings

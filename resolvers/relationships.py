@@ -1,4 +1,4 @@
-"""Follows and follow requests, for one or many members at once, and common followers of two members."""
+"""Follows, follow requests, blocks and mutes, of one or many members at once, and members that two have in common."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from resolvers.process.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page, PageArguments
-from store import follows, kinds, other_side
+from store import blocks, follows, kinds, other_side
 from store.limits.writes import WriteKind
 from store.records.jobs import Job
 from store.records.lists import Entry
@@ -127,14 +127,14 @@ async def viewer_has_requested_follow(context: Context, users: Sequence[User]) -
     return await context.load.has_requested.load_many([user.id for user in users])
 
 
-async def relationships(context: Context, users: Sequence[User]) -> list[Relationship]:
+async def of_viewer(context: Context, users: Sequence[User]) -> list[Relationship]:
     """Return the viewer's relationship to each member."""
     return await context.load.relationship.load_many([user.id for user in users])
 
 
 async def are_mutual(context: Context, users: Sequence[User]) -> list[bool]:
     """Return whether each member and the viewer follow each other."""
-    there, back = await asyncio.gather(relationships(context, users), are_following_viewer(context, users))
+    there, back = await asyncio.gather(of_viewer(context, users), are_following_viewer(context, users))
     return [relationship.follows and follows for relationship, follows in zip(there, back, strict=True)]
 
 
@@ -217,3 +217,53 @@ async def _show_lists(context: Context, user: User, other: User) -> bool:
 async def _other(context: Context, with_user: str) -> User | None:
     kind, member = global_ids.expect_argument(with_user, "withUser")
     return await hydrate.user(context, member) if kind == "user" else None
+
+
+async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
+    """Block members. This ends all follows between them and the viewer, and hides each from the other.
+
+    A member who blocks the viewer can be blocked back, though the viewer does not see them.
+    """
+    named = await targets(context, user_ids, other_side=other_side.edge_commands, see=hydrate.to_block)
+    there = other_side.read(named.there, other_side.edge)
+    return await _changed(context, named, await blocks.block(context.db, named.viewer, named.members, there), "blocks")
+
+
+async def unblock(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
+    """Unblock members. Follows that a block ended are not restored."""
+    viewer = await context.member()
+    among = [kinds.BLOCKED.key(viewer)]
+    named = await targets(context, user_ids, among=among, other_side=other_side.edge_commands)
+    there = other_side.read(named.there, other_side.edge)
+    return await _changed(context, named, await blocks.unblock(context.db, viewer, named.members, there))
+
+
+async def mute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
+    """Mute members: leave them out of the viewer's timelines, notifications and streams, without notifying them."""
+    named = await targets(context, user_ids)
+    return await _changed(context, named, await blocks.mute(context.db, named.viewer, named.members), "mutes")
+
+
+async def unmute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
+    """Unmute members."""
+    viewer = await context.member()
+    named = await targets(context, user_ids, among=[kinds.MUTED.key(viewer)])
+    return await _changed(context, named, await blocks.unmute(context.db, viewer, named.members))
+
+
+async def _changed(context: Context, named: Targets, change: blocks.Changed, verb: str = "") -> UsersPayload:
+    job, refused = change
+    for member in refused:
+        message = f"a member {verb} at most {context.settings.max_blocked} others"
+        named.is_over_limit(member, "max_blocked", message)
+    return await _done(context, named, job)
+
+
+async def blocked(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return the members that the viewer blocks, newest block first: of who blocks the viewer, id and login."""
+    return await paging.read_list(context, "blocked", kinds.BLOCKED.key(who.member), hydrate.to_block, first, after)
+
+
+async def muted(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return the members that the viewer mutes, newest mute first."""
+    return await paging.read_list(context, "muted", kinds.MUTED.key(who.member), hydrate.users, first, after)
