@@ -3,31 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from resolvers.process.errors import RequestError, unavailable
+from resolvers.process.session_check import SessionCheck
 from store.client.caching.values import Reading
 from store.client.database import Command, Database, Unavailable
 
 QUIET_TURNS = 1  # turns of the event loop without a new read, after which the batch is sent
-
-
-class Checks(Protocol):
-    """Checks that the first round trip has to pass."""
-
-    is_suspended: bool  # whether they have found that the viewer is suspended
-
-    def counting(self) -> list[Command]:
-        """Return the commands that count the request."""
-
-    def reading(self) -> Reading | None:
-        """Return the reading that the checks need; None if the cache has it."""
-
-    def judge(self, counted: Sequence[Any]) -> bool:
-        """Raise the RequestError that a check found; return False if a cached value has changed and must be read."""
-
-    def fail(self, error: RequestError) -> RequestError:
-        """Record the error that ends the operation, and return the first one recorded."""
 
 
 class Gathered(NamedTuple):
@@ -54,7 +37,7 @@ class Batcher:
     does the whole operation.
     """
 
-    def __init__(self, db: Database, checks: Checks) -> None:
+    def __init__(self, db: Database, checks: SessionCheck) -> None:
         self.loop = asyncio.get_running_loop()  # stored, because getting it is a system call before Python 3.12
         self._db = db
         self._checks = checks

@@ -34,10 +34,7 @@ class SessionState(Struct, frozen=True):
 
 
 class SessionCheck:
-    """The session check of one operation: the viewer's role once authenticated, and the error that ends the operation.
-
-    It satisfies the batcher's `Checks`.
-    """
+    """The session check of one operation: it finds the viewer's role, or the error that ends the operation."""
 
     def __init__(
         self,

@@ -99,10 +99,8 @@ class HomeFacts(Struct, frozen=True):
         )
 
     def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
-        def is_source(source: Source) -> bool:
-            return (source.repost, post.id) in self.plain_reposts and self.relationships[source.author].follows
-
-        return merging.sources_of(sources, is_source=is_source)
+        existing = [source for source in sources if (source.repost, post.id) in self.plain_reposts]
+        return merging.oldest_first(source for source in existing if self.relationships[source.author].follows)
 
 
 async def facts(
@@ -242,7 +240,4 @@ async def _sources(
     there = {user.id for user in context.load.user.loaded(reposters) if user}
     existing |= {source for source, record in zip(unsure, records, strict=True) if record}
 
-    def is_source(source: Source) -> bool:
-        return source.author in there and source in existing
-
-    return merging.sources_of(reposts, is_source=is_source), sight
+    return merging.oldest_first(source for source in existing if source.author in there), sight

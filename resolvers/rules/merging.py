@@ -11,12 +11,9 @@ from store.records.posts import Post
 EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for those at or below the floor.
 
 
-def sources_of(sources: Iterable[Source], *, is_source: Callable[[Source], bool]) -> tuple[Source, ...]:
-    """Return the plain reposts that add a post to a home, oldest first and each once.
-
-    `is_source` says whether a repost still exists and its author is followed.
-    """
-    return tuple(source for source in sorted(set(sources), key=lambda s: s.repost) if is_source(source))
+def oldest_first(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return plain reposts, oldest first and each once."""
+    return tuple(sorted(set(sources), key=lambda source: source.repost))
 
 
 def place(sources: Iterable[int], lift: int) -> int | None:
