@@ -34,7 +34,10 @@ class SessionState(Struct, frozen=True):
 
 
 class SessionCheck:
-    """The session check of one operation: it finds the viewer's role, or the error that ends the operation."""
+    """The session check of one operation: it finds the viewer's role, or the error that ends the operation.
+
+    It is the reading of the session, too.
+    """
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class SessionCheck:
         self._needs_two_factor = needs_two_factor  # Whether more than a member's role needs a second factor.
         self.is_verified = False
         self._claims = claims
+        self.commands: list[Command] = []  # Read the session, and its member's role and suspension.
         self._address = address
         self._rate_limit = rate_limit  # Requests in a minute, 0 if they are not counted.
         self._cached = cached  # The member's cached sessions.
@@ -79,7 +83,8 @@ class SessionCheck:
         claims = self._claims
         if claims is None or self._found or self._cached.find([claims.session]):
             return None
-        return _SessionReading(self, claims)
+        self.commands = session_commands(claims.member, claims.session)
+        return self
 
     def judge(self, counted: Sequence[Any]) -> bool:
         """Return whether the session is valid; False if it has to be read first.
@@ -115,32 +120,21 @@ class SessionCheck:
                 raise reply
         return int(counted[0])
 
-    def take(self, claims: Claims, replies: list[Any], changed: Changed | None) -> None:
+    def take(self, replies: list[Any], changed: Changed | None) -> None:
         """Take the replies about the session, and cache the result; never raises."""
+        session = self._claims.session if self._claims else ""
         try:
-            self._found = _session_state(claims.session, *replies, needs_two_factor=self._needs_two_factor)
+            self._found = _session_state(session, *replies, needs_two_factor=self._needs_two_factor)
         except Exception as error:  # noqa: BLE001  `judge` raises it
             self._found = error
         else:
             if changed is not None:
-                self._cached.keep({claims.session: self._found}, changed)
+                self._cached.keep({session: self._found}, changed)
 
     def fail(self, error: RequestError) -> RequestError:
         """Record the error that ends the whole operation, and return the first one recorded."""
         self.fatal = self.fatal or error
         return self.fatal
-
-
-class _SessionReading:
-    """The commands that read a session and its member's role and suspension."""
-
-    def __init__(self, session_check: SessionCheck, claims: Claims) -> None:
-        self._session_check = session_check
-        self._claims = claims
-        self.commands = session_commands(claims.member, claims.session)
-
-    def take(self, replies: list[Any], changed: Changed | None) -> None:
-        self._session_check.take(self._claims, replies, changed)
 
 
 def _session_state(session: str, text: Any, credentials: Any, *, needs_two_factor: bool) -> SessionState:
