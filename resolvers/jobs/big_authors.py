@@ -5,7 +5,7 @@ that is not pushed. They stop after the newest of those posts has been pushed.
 """
 
 from resolvers.homes import merge
-from resolvers.jobs.step import Budget, StepOutcome, to_followers
+from resolvers.jobs.step import Budget, step, to_followers
 from store import big_authors, posts
 from store.client.database import Database
 from store.homes import fanout
@@ -15,7 +15,8 @@ from store.records.jobs import Job
 from store.records.lists import Entry
 
 
-async def grow(db: Database, job: Job[AuthorPromotion], _: Budget) -> StepOutcome:
+@step(AuthorPromotion)
+async def grow(db: Database, job: Job[AuthorPromotion], _: Budget) -> None:
     """Promote an author: readers pull their posts, then fan-out stops pushing them."""
     member = job.body.member
     await big_authors.mark(db, member, job.id)
@@ -23,10 +24,10 @@ async def grow(db: Database, job: Job[AuthorPromotion], _: Budget) -> StepOutcom
         db, member
     ):
         await big_authors.unmark(db, member, job.id)  # demoted meanwhile, and that job may be done already
-    return StepOutcome.DONE
 
 
-async def shrink(db: Database, job: Job[AuthorDemotion], budget: Budget) -> StepOutcome:
+@step(AuthorDemotion)
+async def shrink(db: Database, job: Job[AuthorDemotion], budget: Budget) -> None:
     """Demote an author: push their newest posts to all followers, then readers stop pulling."""
     member, state = job.body.member, f"shrinking:{job.id}"
 
@@ -41,12 +42,10 @@ async def shrink(db: Database, job: Job[AuthorDemotion], budget: Budget) -> Step
                 await _take_back(db, entry, [follower.entity for follower in batch])
 
     if await big_authors.is_current(db, member, state):
-        if not await to_followers(db, job, member, budget, push):
-            return StepOutcome.MORE
+        await to_followers(db, job, member, budget, push)
         if await big_authors.is_current(db, member, state):
             await big_authors.unmark(db, member, job.id)
             await big_authors.finish(db, member, state, big=False)
-    return StepOutcome.DONE
 
 
 async def _take_back(db: Database, entry: Delivery, followers: list[int]) -> None:

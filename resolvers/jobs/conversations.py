@@ -4,12 +4,13 @@ A step reads the state again, and an entry takes only a newer version. So it doe
 applied, nor how often.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from resolvers.jobs import pictures
-from resolvers.jobs.coalescing import Coalescing
-from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
+from resolvers.jobs.step import Budget, Part, in_parts, run_part, step
 from store.client.database import Database
 from store.conversations import entries, messages
 from store.conversations.records import Conversation, Participant, State
@@ -17,14 +18,50 @@ from store.records.job_bodies import ConversationChange, Departure
 from store.records.jobs import Job
 from store.records.lists import read_pairs
 
+
+@dataclass(slots=True)
+class _Turn:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    callers: int = 0
+    begun: int = 0  # runs
+    succeeded: int = 0  # newest run that has
+
+
+class Coalescing:
+    """Runs work that brings a subject up to its newest state, once at a time per subject.
+
+    Callers who come while it runs share the next run.
+    """
+
+    def __init__(self) -> None:
+        self._turns: dict[Hashable, _Turn] = {}
+
+    async def run(self, subject: Hashable, work: Callable[[], Awaitable[object]]) -> None:
+        """Return once a run that began after this call has succeeded; raises the error of the caller's own run."""
+        turn = self._turns.setdefault(subject, _Turn())
+        turn.callers += 1
+        enough = turn.begun + 1
+        try:
+            async with turn.lock:
+                if turn.succeeded < enough:
+                    turn.begun += 1
+                    run = turn.begun
+                    await work()
+                    turn.succeeded = run
+        finally:
+            turn.callers -= 1
+            if not turn.callers:
+                del self._turns[subject]
+
+
 _RUNS: WeakKeyDictionary[Database, Coalescing] = WeakKeyDictionary()
 
 
-async def deliver(db: Database, job: Job[ConversationChange], budget: Budget) -> StepOutcome:
+@step(ConversationChange)
+async def deliver(db: Database, job: Job[ConversationChange], budget: Budget) -> None:
     """Apply a new or deleted message for all participants."""
     await update(db, job.body.conversation, budget)
     await pictures.end_messaged(db, job.body.message, job.body.images)
-    return StepOutcome.DONE
 
 
 async def update(db: Database, conversation: int, budget: Budget) -> None:
@@ -41,14 +78,16 @@ async def update(db: Database, conversation: int, budget: Budget) -> None:
     await _RUNS.setdefault(db, Coalescing()).run(conversation, apply)
 
 
-async def leave(db: Database, job: Job[Departure], budget: Budget) -> StepOutcome:
+@step(Departure)
+async def leave(db: Database, job: Job[Departure], budget: Budget) -> None:
     """Remove the entry of a participant who has left, and the messages of a conversation that has ended."""
     conversation = job.body.conversation
     state = await messages.state(db, conversation)
     if state is None:
         state = State(conversation, job.id, (Participant(job.body.member, 0),))
     await _apply(db, state, state.participants, budget)
-    return await in_parts(db, job, budget, _clear(db, job.body)) if job.body.ended else StepOutcome.DONE
+    if job.body.ended:
+        await in_parts(db, job, budget, _clear(db, job.body))
 
 
 async def _clear(db: Database, ended: Departure) -> AsyncGenerator[Part]:
@@ -72,7 +111,7 @@ async def _apply(db: Database, state: State, participants: Iterable[Participant]
 
 async def leave_for(db: Database, conversation: int, member: int, budget: Budget) -> None:
     """Remove a member whose account is deleted from a conversation."""
-    await run_part(db, await messages.leave(db, conversation, member), leave, budget)
+    await run_part(db, await messages.leave(db, conversation, member), budget)
 
 
 async def leave_all(db: Database, member: int) -> AsyncIterator[int]:

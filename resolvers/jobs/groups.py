@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncGenerator
 
-from resolvers.jobs.posts import delete as delete_post
 from resolvers.jobs.posts import log_for_reposters
-from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
+from resolvers.jobs.step import Budget, Part, in_parts, run_part, step
 from resolvers.operation.inputs import batches
 from store import posts
 from store.client.database import Database
@@ -17,7 +16,8 @@ POSTS_BATCH = 100  # posts of a deleted group deleted per step
 MEMBERS_BATCH = 500  # members whose indexes are settled per step
 
 
-async def settle(db: Database, job: Job[GroupSettling], budget: Budget) -> StepOutcome:
+@step(GroupSettling)
+async def settle(db: Database, job: Job[GroupSettling], budget: Budget) -> None:
     """Update the indexes of members whose place in a group has changed, their invitations, and the directory.
 
     A group that has become private, or is no longer so, changes what live homes show of its reposted posts. So do bans
@@ -29,7 +29,8 @@ async def settle(db: Database, job: Job[GroupSettling], budget: Budget) -> StepO
     await changes.list_in_directory(db, group)
     for member in job.body.barred:  # the live home begins anew: reposts of the group's posts change
         await log.append(db, f"group-ban:{job.id}:{member}", "group-ban", member)
-    return await in_parts(db, job, budget, _announce(db, job)) if job.body.shown else StepOutcome.DONE
+    if job.body.shown:
+        await in_parts(db, job, budget, _announce(db, job))
 
 
 async def _announce(db: Database, job: Job[GroupSettling]) -> AsyncGenerator[Part]:
@@ -43,9 +44,10 @@ async def _announce(db: Database, job: Job[GroupSettling]) -> AsyncGenerator[Par
         yield str(last), len(found)
 
 
-async def delete(db: Database, job: Job[GroupDeletion], budget: Budget) -> StepOutcome:
+@step(GroupDeletion)
+async def delete(db: Database, job: Job[GroupDeletion], budget: Budget) -> None:
     """Remove everything that a deleted group has left, a batch at a time."""
-    return await in_parts(db, job, budget, _delete(db, job.body.group, job.cursor, budget))
+    await in_parts(db, job, budget, _delete(db, job.body.group, job.cursor, budget))
 
 
 async def _delete(db: Database, group: int, cursor: str, budget: Budget) -> AsyncGenerator[Part]:
@@ -64,6 +66,6 @@ async def _delete(db: Database, group: int, cursor: str, budget: Budget) -> Asyn
 async def _delete_post(db: Database, group: int, post: int, budget: Budget) -> None:
     found = await posts.post(db, post)
     job = await posts.delete(db, post, found.author) if found else None
-    await run_part(db, job, delete_post, budget)
+    await run_part(db, job, budget)
     if not job:  # deleted already, but its own job may not have reached this step
         await db.ask(timeline.remove_command(db, group, post))

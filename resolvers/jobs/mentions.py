@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from resolvers.jobs.step import Budget, StepOutcome
+from resolvers.jobs.step import Budget, step
 from store import accounts, likes_and_comments, notifications, posts
 from store.client.database import Database
 from store.groups import membership
@@ -24,7 +24,8 @@ async def end_of_post(db: Database, body: PostDeletion) -> None:
     await notifications.unmention(db, MentionSource(body.author, body.post), set(body.mentions))
 
 
-async def notify_of_comment(db: Database, job: Job[CommentMentions], _: Budget) -> StepOutcome:
+@step(CommentMentions)
+async def notify_of_comment(db: Database, job: Job[CommentMentions], _: Budget) -> None:
     """Notify the members whom a new comment mentions."""
     comment = job.body
     below = await posts.post(db, comment.post)
@@ -35,13 +36,12 @@ async def notify_of_comment(db: Database, job: Job[CommentMentions], _: Budget) 
     if not await likes_and_comments.comment_exists(db, comment.comment, comment.post):
         # The comment was deleted before or during the notification, so its own withdrawal may have run too early.
         await _withdraw(db, comment)
-    return StepOutcome.DONE
 
 
-async def end_of_comment(db: Database, job: Job[CommentDeletion], _: Budget) -> StepOutcome:
+@step(CommentDeletion)
+async def end_of_comment(db: Database, job: Job[CommentDeletion], _: Budget) -> None:
     """Withdraw the notifications of a deleted comment's mentions."""
     await _withdraw(db, job.body)
-    return StepOutcome.DONE
 
 
 async def _withdraw(db: Database, body: CommentMentions) -> None:

@@ -2,11 +2,9 @@
 
 from collections.abc import AsyncGenerator
 
-from resolvers.jobs import conversations, groups, pictures, posts, privacy
-from resolvers.jobs.mentions import end_of_comment
-from resolvers.jobs.step import Budget, Part, StepOutcome, in_parts, run_part
-from store import accounts, likes_and_comments, promotions
-from store import posts as stored_posts
+from resolvers.jobs import pictures
+from resolvers.jobs.step import Budget, Part, in_parts, run_part, step
+from store import accounts, likes_and_comments, posts, promotions
 from store.client.database import Database
 from store.conversations import messages
 from store.groups import changes
@@ -18,13 +16,14 @@ from store.records.lists import read_pairs
 from store.records.posts import Comment
 
 
-async def resolve(db: Database, job: Job[Resolution], budget: Budget) -> StepOutcome:
+@step(Resolution)
+async def resolve(db: Database, job: Job[Resolution], budget: Budget) -> None:
     """Carry out a decision on a case, then notify all reporters in batches. The case expires afterwards."""
     if not job.cursor:
         await _carry_out(db, job.body, budget)
         for packed in job.body.pictures.splitlines():
             await pictures.drop_messaged(db, packed)
-    return await in_parts(db, job, budget, _notify(db, job.body.case, int(job.cursor or 0)))
+    await in_parts(db, job, budget, _notify(db, job.body.case, int(job.cursor or 0)))
 
 
 async def _notify(db: Database, case: int, last: int) -> AsyncGenerator[Part]:
@@ -38,15 +37,11 @@ async def _notify(db: Database, case: int, last: int) -> AsyncGenerator[Part]:
 async def _carry_out(db: Database, decision: Resolution, budget: Budget) -> None:
     action = ReportAction(decision.action)
     if action is ReportAction.SUSPEND_AUTHOR:
-        await _suspend(db, decision.author, decision.rank, budget)
+        # Race: a member who was given a higher role after the decision is not suspended, although the log says so.
+        acting = Acting(decision.rank)
+        await run_part(db, await accounts.suspend(db, decision.author, holds=True, acting=acting), budget)
     elif action is ReportAction.DELETE_CONTENT:
         await _delete(db, Subject.read(decision.subject), budget)
-
-
-async def _suspend(db: Database, member: int, rank: int, budget: Budget) -> None:
-    # Race: if the member was given a higher role after the decision, they are not suspended, although the log says so.
-    job = await accounts.suspend(db, member, holds=True, acting=Acting(rank))
-    await run_part(db, job if isinstance(job, Job) else None, privacy.apply, budget)
 
 
 async def _delete(db: Database, subject: Subject, budget: Budget) -> None:
@@ -55,30 +50,28 @@ async def _delete(db: Database, subject: Subject, budget: Budget) -> None:
         case "comment":
             fields = _fields(await db.one(*likes_and_comments.comment_command(subject.id)))
             if comment := Comment.read(subject.id, fields):
-                ended = await likes_and_comments.delete_comment(db, comment.id, comment.post_id)
-                await run_part(db, ended if isinstance(ended, Job) else None, end_of_comment, budget)
+                await run_part(db, await likes_and_comments.delete_comment(db, comment.id, comment.post_id), budget)
         case "message":
-            await run_part(db, await messages.delete(db, subject.id), conversations.deliver, budget)
+            await run_part(db, await messages.delete(db, subject.id), budget)
         case "group":
-            hiding = await changes.hide(db, subject.id, hidden=True)
-            await run_part(db, hiding if isinstance(hiding, Job) else None, groups.settle, budget)
+            await run_part(db, await changes.hide(db, subject.id, hidden=True), budget)
         case _:
-            if post := await stored_posts.post(db, subject.id):
-                await run_part(db, await stored_posts.delete(db, post.id, post.author), posts.delete, budget)
+            if post := await posts.post(db, subject.id):
+                await run_part(db, await posts.delete(db, post.id, post.author), budget)
 
 
 def _fields(reply: object) -> dict[str, str]:
     return reply if isinstance(reply, dict) else read_pairs(reply)  # type: ignore[arg-type]
 
 
-async def log_act(_: Database, _job: Job[ActLogging], _budget: Budget) -> StepOutcome:
+@step(ActLogging)
+async def log_act(_: Database, _job: Job[ActLogging], _budget: Budget) -> None:
     """Do nothing more: the act that a job carries is logged before its steps."""
-    return StepOutcome.DONE
 
 
-async def log_intended(db: Database, job: Job[IntendedAct], _: Budget) -> StepOutcome:
+@step(IntendedAct)
+async def log_intended(db: Database, job: Job[IntendedAct], _: Budget) -> None:
     """Log the creation or end of a promotion if it has happened."""
     promotion = await promotions.promotion(db, job.body.promotion)
     if promotion and (not job.body.is_end or not promotion.ends):
         await log.append_fields(db, job.body.intended)
-    return StepOutcome.DONE

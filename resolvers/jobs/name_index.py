@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from resolvers.jobs.step import Budget, StepOutcome
+from resolvers.jobs.step import Budget, step
 from resolvers.operation.inputs import batches
 from resolvers.rules import names
 from store import jobs, search
@@ -37,10 +37,10 @@ def _state(reply: Sequence[str | None]) -> str:
     return "" if login is None else search.state(int(magnitude or 0), names.indexed(login, name or ""))
 
 
-async def move(db: Database, job: Job[NameIndexing], _: Budget) -> StepOutcome:
+@step(NameIndexing)
+async def move(db: Database, job: Job[NameIndexing], _: Budget) -> None:
     """Run the job of a member whose follower count has reached another magnitude."""
     await index(db, [job.body.member])
-    return StepOutcome.DONE
 
 
 async def catch_up(db: Database) -> None:

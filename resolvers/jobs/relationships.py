@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from resolvers.homes import merge
 from resolvers.jobs import conversations
-from resolvers.jobs.step import Budget, StepOutcome, in_parts
+from resolvers.jobs.step import Budget, in_parts, step
 from store import blocks, follows
 from store.client.database import Database
 from store.events import log
@@ -18,13 +18,15 @@ from store.records.job_bodies import (
     Rejection,
     Unblocking,
     Unfollowing,
+    Unmuting,
 )
 from store.records.jobs import Job
 
 FOLLOWS = 2  # reply of the followed side to a request by a member who follows by now
 
 
-async def follow(db: Database, job: Job[Following], _: Budget) -> StepOutcome:
+@step(Following)
+async def follow(db: Database, job: Job[Following], _: Budget) -> None:
     """Apply follows and requests on the other side, and merge the followed members' posts into the follower's home."""
     follower, edges, asked = job.body.follower, job.body.edges, job.body.asked
     replies = await follows.apply_to_followed(db, follower, edges, "add")
@@ -38,13 +40,12 @@ async def follow(db: Database, job: Job[Following], _: Budget) -> StepOutcome:
     for member, edge in let_in:
         await _let_in(db, member, [(follower, edge)])
     await _merge(db, follower, edges)
-    return StepOutcome.DONE
 
 
-async def approve(db: Database, job: Job[Approval], _: Budget) -> StepOutcome:
+@step(Approval)
+async def approve(db: Database, job: Job[Approval], _: Budget) -> None:
     """Turn approved requests into follows on the followers' side, and merge the member's posts into their homes."""
     await _let_in(db, job.body.member, job.body.edges)
-    return StepOutcome.DONE
 
 
 async def _let_in(db: Database, member: int, edges: Edges) -> None:
@@ -65,21 +66,21 @@ async def _merge(db: Database, follower: int, edges: Edges) -> None:
         await log.append(db, f"follow:{edge}", "follow", follower, member=member)
 
 
-async def unfollow(db: Database, job: Job[Unfollowing], _: Budget) -> StepOutcome:
+@step(Unfollowing)
+async def unfollow(db: Database, job: Job[Unfollowing], _: Budget) -> None:
     """End follows and requests on the other side, and remove from the home what only the unfollowed members added."""
     follower, edges = job.body.member, job.body.edges
     await follows.apply_to_followed(db, follower, edges + job.body.asked, "remove")
     await _unmerge(db, follower, edges)
-    return StepOutcome.DONE
 
 
-async def remove_followers(db: Database, job: Job[FollowerRemoval], _: Budget) -> StepOutcome:
+@step(FollowerRemoval)
+async def remove_followers(db: Database, job: Job[FollowerRemoval], _: Budget) -> None:
     """End the follow on the removed followers' side, and remove from their homes what only this member added."""
     member, edges = job.body.member, job.body.edges
     await follows.apply_to_followers(db, member, edges)
     for follower, edge in edges:
         await _unmerge(db, follower, [(member, edge)])
-    return StepOutcome.DONE
 
 
 async def _unmerge(db: Database, follower: int, edges: Edges) -> None:
@@ -94,13 +95,14 @@ async def _take_out(db: Database, follower: int, members: Collection[int]) -> No
     await merge.sweep(db, follower, members)
 
 
-async def reject(db: Database, job: Job[Rejection], _: Budget) -> StepOutcome:
+@step(Rejection)
+async def reject(db: Database, job: Job[Rejection], _: Budget) -> None:
     """Remove rejected requests on the side of those who asked."""
     await follows.apply_to_followers(db, job.body.member, job.body.asked)
-    return StepOutcome.DONE
 
 
-async def block(db: Database, job: Job[Blocking], budget: Budget) -> StepOutcome:
+@step(Blocking)
+async def block(db: Database, job: Job[Blocking], budget: Budget) -> None:
     """Apply blocks on the other members' side, and end there the follows and requests that the blocks ended."""
     member, blocked = job.body.member, job.body.blocks
     followed, followers = job.body.following, job.body.followers
@@ -111,10 +113,11 @@ async def block(db: Database, job: Job[Blocking], budget: Budget) -> StepOutcome
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
     await _log_relationships(db, job, member, blocked, both=True)
-    return await _after_change(db, job, member, blocked, budget)
+    await _after_change(db, job, member, blocked, budget)
 
 
-async def unblock(db: Database, job: Job[Unblocking], budget: Budget) -> StepOutcome:
+@step(Unblocking)
+async def unblock(db: Database, job: Job[Unblocking], budget: Budget) -> None:
     """Remove blocks on the other members' side. Follows that a block ended stay ended."""
     member, unblocked, followers = job.body.member, job.body.edges, job.body.followers
     await follows.apply_to_followers(db, member, followers)
@@ -122,19 +125,20 @@ async def unblock(db: Database, job: Job[Unblocking], budget: Budget) -> StepOut
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
     await _log_relationships(db, job, member, unblocked, both=True)
-    return await _after_change(db, job, member, unblocked, budget)
+    await _after_change(db, job, member, unblocked, budget)
 
 
-async def _after_change(db: Database, job: Job, member: int, changed: Edges, budget: Budget) -> StepOutcome:
+async def _after_change(db: Database, job: Job, member: int, changed: Edges, budget: Budget) -> None:
     others = [other for other, _ in changed]
-    return await in_parts(db, job, budget, conversations.after_change(db, job, member, others, budget))
+    await in_parts(db, job, budget, conversations.after_change(db, job, member, others, budget))
 
 
-async def mute(db: Database, job: Job[Muting], budget: Budget) -> StepOutcome:
+@step(Muting, Unmuting)
+async def mute(db: Database, job: Job[Muting], budget: Budget) -> None:
     """Update the live home of a member who has muted or unmuted others, and which of their conversations are unread."""
     member, others = job.body.member, job.body.edges
     await _log_relationships(db, job, member, others, both=False)
-    return await _after_change(db, job, member, others, budget)
+    await _after_change(db, job, member, others, budget)
 
 
 async def _log_relationships(

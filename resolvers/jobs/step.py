@@ -1,14 +1,17 @@
-"""A step of a job: its outcome, its budget, and work in parts, such as on all followers."""
+"""What steps of jobs share: their registry, outcome and budget, and work in parts, such as on all followers."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from store import follows, jobs
 from store.client.database import Database
-from store.records.jobs import Job, OneBody
+from store.client.metering import METER
+from store.records.jobs import AnyBody, Job, OneBody
 from store.records.lists import Entry
+from store.refusals import Refusal
 
 
 class StepOutcome(Enum):
@@ -19,6 +22,14 @@ class StepOutcome(Enum):
     LATER = "later"  # the worker runs the job once more when its lease has expired
 
 
+class Unfinished(Exception):
+    """Ends a step that leaves something to a worker."""
+
+    def __init__(self, outcome: StepOutcome) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+
+
 @dataclass(slots=True)
 class Budget:
     """How many followers may still be reached before the rest is left to a worker."""
@@ -26,10 +37,33 @@ class Budget:
     left: float
 
 
-Step = Callable[[Database, Job[OneBody], Budget], Awaitable[StepOutcome]]
+Step = Callable[[Database, Job[OneBody], Budget], Awaitable[None]]  # raises Unfinished, else the job is done
 Part = tuple[str, int]  # the job's cursor after a part of its work, and the cost of the part in followers
 # Acts on at most so many followers after an edge; returns how many there were, and the last one's edge.
 Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
+
+STEPS: dict[type[AnyBody], Step[Any]] = {}  # by the bodies of their jobs; `dispatch` imports all modules that have some
+
+
+def step(*bodies: type[OneBody]) -> Callable[[Step[OneBody]], Step[OneBody]]:
+    """Register the decorated function as the steps of jobs with these bodies. The type checker compares its job."""
+
+    def register(steps: Step[OneBody]) -> Step[OneBody]:
+        STEPS.update(dict.fromkeys(bodies, steps))
+        return steps
+
+    return register
+
+
+async def run(db: Database, job: Job, budget: Budget) -> StepOutcome:
+    """Run a job's steps; returns how far they came."""
+    outcome = StepOutcome.DONE
+    try:
+        await STEPS[type(job.body)](db, job, budget)
+    except Unfinished as unfinished:
+        outcome = unfinished.outcome
+    METER.jobs[job.kind, outcome.value] += 1
+    return outcome
 
 
 async def conclude(db: Database, job: Job, outcome: StepOutcome) -> None:
@@ -40,28 +74,27 @@ async def conclude(db: Database, job: Job, outcome: StepOutcome) -> None:
         await jobs.hand_over(db, job)
 
 
-async def run_part(db: Database, job: Job[OneBody] | None, step: Step[OneBody], budget: Budget) -> None:
-    """Run a job that a step of another job has committed, if it has."""
-    if job:
-        await conclude(db, job, await step(db, job, budget))
+async def run_part(db: Database, job: Job | Refusal | None, budget: Budget) -> None:
+    """Run a job that a step of another job has committed, if it has. One that was refused has nothing to do."""
+    if isinstance(job, Job):
+        await conclude(db, job, await run(db, job, budget))
 
 
-async def in_parts(db: Database, job: Job, budget: Budget, parts: AsyncGenerator[Part]) -> StepOutcome:
-    """Run the parts of a job until the budget runs out, with a checkpoint after each part."""
+async def in_parts(db: Database, job: Job, budget: Budget, parts: AsyncGenerator[Part]) -> None:
+    """Run the parts of a job, with a checkpoint after each. Raises Unfinished when the budget has run out."""
     async with aclosing(parts):
         async for cursor, cost in parts:
             budget.left -= cost
             if not await jobs.checkpoint(db, job, cursor):
-                return StepOutcome.DONE  # another worker has finished it
+                return  # another worker has finished it
             if budget.left <= 0:
-                return StepOutcome.MORE
-    return StepOutcome.DONE
+                raise Unfinished(StepOutcome.MORE)
 
 
 async def to_followers(
     db: Database, job: Job, author: int, budget: Budget, act: Callable[[list[Entry]], Awaitable[None]]
-) -> bool:
-    """Act on all followers in batches, as `in_batches` does; False when the budget ran out."""
+) -> None:
+    """Act on all followers in batches, as `in_batches` does."""
 
     async def reach(after: int, count: int) -> tuple[int, int]:
         batch = await follows.followers_after(db, author, after, count)
@@ -69,11 +102,11 @@ async def to_followers(
             await act(batch)
         return len(batch), batch[-1].place if batch else after
 
-    return await in_batches(db, job, budget, reach)
+    await in_batches(db, job, budget, reach)
 
 
-async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size: int | None = None) -> bool:
-    """Act on all followers in batches, oldest follow first; True at the end, False when the budget has run out.
+async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size: int | None = None) -> None:
+    """Act on all followers in batches, oldest follow first. Raises Unfinished when the budget has run out.
 
     `size` is that of a batch, `FANOUT_BATCH` by default.
     """
@@ -84,8 +117,8 @@ async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size:
         reached, cursor = await reach(cursor, count)
         budget.left -= reached
         if reached < count:
-            return True
+            return
         if not await jobs.checkpoint(db, job, str(cursor)):
-            return True  # a delete has overtaken the delivery, and retracts what was delivered
+            return  # a delete has overtaken the delivery, and retracts what was delivered
         if budget.left <= 0:
-            return False
+            raise Unfinished(StepOutcome.MORE)

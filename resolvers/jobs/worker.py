@@ -5,21 +5,23 @@ import contextlib
 import math
 import time
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import structlog
+from structlog.contextvars import bound_contextvars
 
 from resolvers.homes import build
 from resolvers.jobs.dispatch import FAILED, perform
 from resolvers.jobs.lane import Lane, is_slow
 from resolvers.jobs.step import Budget, conclude
-from resolvers.jobs.traces import continued
 from resolvers.rules import ranking
 from store import importance, jobs
 from store.client.background import BACKGROUND, PAUSE_SECONDS
 from store.client.database import CommandRefused, Database, Unavailable, repeatable
 from store.client.metering import METER
 from store.client.pubsub.channels import PubSub
+from store.client.tracing import Parent, Span, SpanKind, Take, read_parent, running
 from store.ids import PARTITIONS
 from store.media.objects import MediaUnavailable
 from store.pictures import uploads
@@ -158,7 +160,7 @@ class Worker:
         # Another worker may have done the job since it was taken over. Doing it twice only costs time.
         # A job that fails stays leased. It is tried again after the lease, and set aside after JOB_ATTEMPTS.
         try:
-            with continued(self._db, job), repeatable():
+            with _continued(self._db, job), repeatable():
                 if await jobs.renew(self._db, job):
                     await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))
         except CommandRefused:
@@ -171,6 +173,21 @@ class Worker:
         except Exception:
             METER.jobs[job.kind, FAILED] += 1
             log.exception("job_failed", job=job.id, kind=job.kind)
+
+
+def _continued(db: Database, job: Job) -> AbstractContextManager[None]:
+    """Watch an attempt at a job as a part of the operation that has committed it, if that operation was traced."""
+    if db.take_span is None or (parent := read_parent(job.trace)) is None:
+        return nullcontext()
+    return _as_part(db.take_span, parent)
+
+
+@contextmanager
+def _as_part(take: Take, parent: Parent) -> Iterator[None]:
+    # The process that has begun the operation ends its span. Here only its parts are recorded.
+    operation = Span(SpanKind.OPERATION, "", take, parent.trace, id=parent.span)
+    with running(operation), bound_contextvars(trace_id=f"{parent.trace:032x}"):
+        yield
 
 
 async def rescore(db: Database) -> int:

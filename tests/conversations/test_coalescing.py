@@ -2,7 +2,7 @@
 
 import asyncio
 
-from resolvers.jobs.coalescing import Coalescing
+from resolvers.jobs.conversations import Coalescing
 
 
 async def test_callers_share_the_next_run() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from resolvers.jobs.dispatch import STEPS, JobUnread, perform
-from resolvers.jobs.step import Budget
+from resolvers.jobs.dispatch import JobUnread, perform
+from resolvers.jobs.step import STEPS, Budget
 from store.client.database import Database
 from store.client.lua import FOLDER
 from store.records.job_bodies import Body, PostDelivery, PostUnhiding

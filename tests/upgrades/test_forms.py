@@ -14,7 +14,7 @@ import pytest
 from graphql import build_schema
 
 from resolvers import accounts
-from resolvers.jobs import dispatch
+from resolvers.jobs import step
 from resolvers.jobs.worker import Worker
 from store import keys
 from store.client.database import Database
@@ -47,8 +47,8 @@ def performed(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
             performed.append(read_pairs(fields))
         return await steps(db, job, budget)
 
-    for kind, steps in dispatch.STEPS.items():
-        monkeypatch.setitem(dispatch.STEPS, kind, partial(noted, steps))
+    for kind, steps in step.STEPS.items():
+        monkeypatch.setitem(step.STEPS, kind, partial(noted, steps))
     return performed
 
 
