@@ -5,7 +5,7 @@ from functools import partial
 
 from resolvers.jobs import conversations, name_index, pictures
 from resolvers.jobs.posts import restate
-from resolvers.jobs.step import Budget, Part, StepOutcome, Unfinished, in_parts, run_part, step
+from resolvers.jobs.step import Budget, LeftToWorker, Part, StepOutcome, in_parts, run_part, step
 from store import (
     account_names,
     accounts,
@@ -124,7 +124,7 @@ async def delete(db: Database, job: Job[AccountDeletion], budget: Budget) -> Non
     """
     await in_parts(db, job, budget, _remove(db, job, budget))
     if job.cursor != AGAIN:
-        raise Unfinished(StepOutcome.LATER)
+        raise LeftToWorker(StepOutcome.LATER)
 
 
 async def _remove(db: Database, job: Job[AccountDeletion], budget: Budget) -> AsyncGenerator[Part]:

@@ -8,7 +8,7 @@ from typing import Any
 from resolvers.homes import merge
 from resolvers.jobs import pictures
 from resolvers.jobs.mentions import end_of_comments, end_of_post, notify_of_post
-from resolvers.jobs.step import Budget, StepOutcome, Unfinished, in_batches, run_part, step, to_followers
+from resolvers.jobs.step import Budget, LeftToWorker, StepOutcome, in_batches, run_part, step, to_followers
 from resolvers.rules import ranking
 from store import (
     accounts,
@@ -140,7 +140,7 @@ async def delete(db: Database, job: Job[PostDeletion], budget: Budget) -> None:
         # The delete overtook a delivery, and one of its batches may have run after the retraction. So a worker goes
         # over the homes once more, after a lease in which that batch has ended.
         await jobs.checkpoint(db, job, AGAIN)
-        raise Unfinished(StepOutcome.LATER)
+        raise LeftToWorker(StepOutcome.LATER)
 
 
 def _unlist(db: Database, gone: PostDeletion) -> list[Command]:
@@ -210,7 +210,7 @@ async def _cascade(db: Database, job: Job[PostDeletion], budget: Budget) -> None
         for source in reposts:
             if budget.left <= 0:
                 await jobs.checkpoint(db, job, CASCADE)
-                raise Unfinished(StepOutcome.MORE)
+                raise LeftToWorker(StepOutcome.MORE)
             budget.left -= 1
             deletion = await posts.delete(db, source.repost, source.author)
             await run_part(db, deletion, budget)

@@ -22,7 +22,7 @@ class StepOutcome(Enum):
     LATER = "later"  # the worker runs the job once more when its lease has expired
 
 
-class Unfinished(Exception):
+class LeftToWorker(Exception):
     """Ends a step that leaves something to a worker."""
 
     def __init__(self, outcome: StepOutcome) -> None:
@@ -37,7 +37,7 @@ class Budget:
     left: float
 
 
-Step = Callable[[Database, Job[OneBody], Budget], Awaitable[None]]  # raises Unfinished, else the job is done
+Step = Callable[[Database, Job[OneBody], Budget], Awaitable[None]]  # raises LeftToWorker, else the job is done
 Part = tuple[str, int]  # the job's cursor after a part of its work, and the cost of the part in followers
 # Acts on at most so many followers after an edge; returns how many there were, and the last one's edge.
 Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
@@ -60,7 +60,7 @@ async def run(db: Database, job: Job, budget: Budget) -> StepOutcome:
     outcome = StepOutcome.DONE
     try:
         await STEPS[type(job.body)](db, job, budget)
-    except Unfinished as unfinished:
+    except LeftToWorker as unfinished:
         outcome = unfinished.outcome
     METER.jobs[job.kind, outcome.value] += 1
     return outcome
@@ -81,14 +81,14 @@ async def run_part(db: Database, job: Job | Refusal | None, budget: Budget) -> N
 
 
 async def in_parts(db: Database, job: Job, budget: Budget, parts: AsyncGenerator[Part]) -> None:
-    """Run the parts of a job, with a checkpoint after each. Raises Unfinished when the budget has run out."""
+    """Run the parts of a job, with a checkpoint after each. Raises LeftToWorker when the budget has run out."""
     async with aclosing(parts):
         async for cursor, cost in parts:
             budget.left -= cost
             if not await jobs.checkpoint(db, job, cursor):
                 return  # another worker has finished it
             if budget.left <= 0:
-                raise Unfinished(StepOutcome.MORE)
+                raise LeftToWorker(StepOutcome.MORE)
 
 
 async def to_followers(
@@ -106,7 +106,7 @@ async def to_followers(
 
 
 async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size: int | None = None) -> None:
-    """Act on all followers in batches, oldest follow first. Raises Unfinished when the budget has run out.
+    """Act on all followers in batches, oldest follow first. Raises LeftToWorker when the budget has run out.
 
     `size` is that of a batch, `FANOUT_BATCH` by default.
     """
@@ -121,4 +121,4 @@ async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size:
         if not await jobs.checkpoint(db, job, str(cursor)):
             return  # a delete has overtaken the delivery, and retracts what was delivered
         if budget.left <= 0:
-            raise Unfinished(StepOutcome.MORE)
+            raise LeftToWorker(StepOutcome.MORE)
