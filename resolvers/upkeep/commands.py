@@ -23,7 +23,7 @@ from store.ids import PARTITIONS
 from store.layout import versions
 from store.media.objects import MediaUnavailable
 from store.upkeep import scanning
-from store.upkeep.malformed import UNREADABLE
+from store.upkeep.findings import UNREADABLE
 
 ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone
 

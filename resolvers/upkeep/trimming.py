@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 
 from resolvers.homes import build
 from resolvers.operation.inputs import batches
-from store import kinds
+from store import keys, kinds
 from store.client.database import Database
 from store.homes import stored
 from store.upkeep.scanning import scan
+from store.upkeep.timelines import StoredTimeline
 from store.upkeep.timelines import trim as trim_timeline
 
 TRIMMED = 250  # homes trimmed per round trip
@@ -21,7 +22,8 @@ async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
     async for found in scan(db):
         for some in batches(found.of(kinds.HOME_STATE), TRIMMED):
             from_homes += sum(await db.ask(*(stored.trim_home(db, member) for member in some)))
-        from_others += sum(await db.ask(*(trim_timeline(db, timeline) for timeline in found.timelines)))
+        timelines = [StoredTimeline.of(key) for key in found.others_of(keys.public, keys.hashtag)]
+        from_others += sum(await db.ask(*(trim_timeline(db, timeline) for timeline in timelines)))
         progress(found.count)
     return {
         "entries of homes": from_homes,

@@ -2,85 +2,111 @@
 
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from resolvers.operation.inputs import batches
-from resolvers.upkeep.invariants import (
-    conversations,
-    exports,
-    group_timelines,
-    groups,
-    importance,
-    lists,
-    mails,
-    members,
-    moderation,
-    names,
-    notifications,
-    objects,
-    orphans,
-    pictures,
-    posts,
-    promotions,
-    relationships,
-)
-from resolvers.upkeep.invariants.findings import Check, Finding, examine
-from resolvers.upkeep.invariants.forms import wellformed
-from resolvers.upkeep.invariants.homes import home_bounds, homes_equal, stateless
-from store import jobs, kinds
+from resolvers.upkeep.invariants import names
+from resolvers.upkeep.invariants import timelines as scored
+from resolvers.upkeep.invariants.homes import homes_equal
+from store import jobs, keys, kinds
 from store.client.database import Database
 from store.kinds import KeyKind
 from store.pictures.images import MESSAGE, STATUS, USER
-from store.upkeep import counters
-from store.upkeep.malformed import UNREADABLE, run_repairs
+from store.upkeep import (
+    comments,
+    conversations,
+    counters,
+    exports,
+    groups,
+    homes,
+    lists,
+    mail,
+    members,
+    moderation,
+    notifications,
+    objects,
+    pictures,
+    posts,
+    promotions,
+    references,
+    relationships,
+    search,
+    timelines,
+)
+from store.upkeep.findings import Check, Finding, SiteCheck, examine
+from store.upkeep.malformed import malformed, run_repairs
 from store.upkeep.scanning import KeyBatch, scan, sort
 
 CHECKED = 250  # entities checked per step
 REPAIRED = 100  # findings repaired per round trip
 SHOWN = 100  # findings printed
 
-SiteCheck = Callable[[Database, KeyBatch], Awaitable[list[Finding]]]  # of keys that have no owner
 Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
 # What follows from no declaration.
 OTHER_CHECKS: Mapping[KeyKind, tuple[Check, ...]] = {
-    kinds.USER: (members.users, names.indexed, posts.pinned, pictures.copies(USER)),
+    kinds.USER: (members.users, search.magnitudes, names.indexed, posts.pinned, pictures.copies(USER)),
     kinds.EXPORTS: (exports.expiring(kinds.EXPORTS),),
     kinds.EXPORT_STREAM: (exports.expiring(kinds.EXPORT_STREAM),),
     kinds.REQUESTS: (relationships.requests,),
     kinds.BLOCKED: (relationships.blocked,),
-    kinds.STATUS: (posts.statuses, orphans.posts, group_timelines.posts, pictures.copies(STATUS)),
+    kinds.STATUS: (
+        scored.unlisted,
+        posts.at_originals,
+        posts.in_profile,
+        references.existent(kinds.STATUS),
+        pictures.copies(STATUS),
+    ),
     kinds.PROFILE: (posts.profiles,),
     kinds.REPOSTED: (posts.reposted,),
     kinds.THREAD: (posts.threads,),
-    kinds.COMMENT: (orphans.comments,),
+    kinds.COMMENT: (references.existent(kinds.COMMENT), comments.comments),
     kinds.CONVERSATION: (conversations.conversations, conversations.entries),
     kinds.MESSAGE: (conversations.messages, pictures.copies(MESSAGE)),
-    kinds.CONVERSATIONS: (conversations.listed,),
-    kinds.CONVERSATION_STATE: (conversations.listed,),
-    kinds.UNREAD_CONVERSATIONS: (conversations.listed,),
-    kinds.HOME: (stateless,),
-    kinds.HOME_STATE: (home_bounds,),
+    **dict.fromkeys(
+        (kinds.CONVERSATIONS, kinds.CONVERSATION_STATE, kinds.UNREAD_CONVERSATIONS), (conversations.listed,)
+    ),
+    kinds.HOME: (homes.stateless,),
+    kinds.HOME_STATE: (homes.home_bounds,),
     kinds.NOTIFICATIONS: (notifications.notifications,),
     kinds.MENTIONS: (notifications.mentions,),
     kinds.GROUP: (groups.groups,),
     kinds.GROUP_REQUESTS: (groups.excluded(kinds.GROUP_REQUESTS),),
     kinds.GROUP_INVITATIONS: (groups.excluded(kinds.GROUP_INVITATIONS),),
     kinds.GROUP_BANNED: (groups.excluded(kinds.GROUP_BANNED),),
-    kinds.GROUP_CHANGES: (group_timelines.logs,),
+    kinds.GROUP_CHANGES: (groups.logs,),
     kinds.REPORT: (moderation.reports,),
     kinds.REPORT_MESSAGES: (moderation.messages,),
     kinds.EVIDENCE: (moderation.evidence,),
     kinds.CASE: (moderation.cases,),
     kinds.MODERATION_ACT: (moderation.acts,),
     kinds.REMOVED_TEXT: (moderation.removed_texts,),
-    kinds.MAIL_TOKENS: (mails.tokens,),
+    kinds.MAIL_TOKENS: (mail.tokens,),
     kinds.IMAGE: (pictures.records, objects.forms),
 }
 CHECKS = {kind: (*lists.declared(kind), *OTHER_CHECKS.get(kind, ())) for kind in kinds.KINDS}
+
+# Checks of keys that no single id names, by the functions that build them.
+SITE_CHECKS: Mapping[tuple[Callable[..., str], ...], SiteCheck] = {
+    (keys.public, keys.hashtag): timelines.timelines,
+    (keys.important_public, keys.important_hashtag): scored.rankings,
+    (keys.outbox, keys.mails): mail.waiting,
+    (keys.uploads,): pictures.waiting,
+    (keys.sent,): conversations.hanging_lists,
+    (keys.conversation_of,): conversations.hanging_holders,
+    (keys.big,): members.big,
+    (keys.promotion, keys.promotions): promotions.promotions,
+    (keys.group_directory,): groups.directory,
+    (keys.indexed,): names.left_over,
+    (keys.names,): search.strays,
+    (keys.open_cases,): moderation.open_subjects,
+    (keys.cases,): moderation.case_lists,
+    (keys.moderation_log, keys.log_head): moderation.log,
+    (keys.login, keys.email): members.names,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +215,8 @@ async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
     touched = sort(list(dict.fromkeys(finding.key for finding in findings)))
     again = await _check(db, touched)
     # A key may be checked together with another one (sources with their home), and the finding has that one's name.
-    for check, owners in ((homes_equal, touched.of(kinds.HOME)), (home_bounds, touched.of(kinds.HOME, kinds.SOURCES))):
+    bounded = touched.of(kinds.HOME, kinds.SOURCES)
+    for check, owners in ((homes_equal, touched.of(kinds.HOME)), (homes.home_bounds, bounded)):
         again += await examine(partial(check, db), owners, kinds.HOME.key)
     first = set(findings)
     return [finding for finding in dict.fromkeys(again) if finding in first]
@@ -197,52 +224,14 @@ async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
 
 async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     findings: list[Finding] = []
-    unreadable: set[str] = set()
     for some in batches(found.keys, CHECKED):
-        malformed, these = await wellformed(db, some)
-        findings += malformed
-        unreadable |= these
-    if unreadable:
+        findings += await malformed(db, some)
+    if unreadable := {finding.key for finding in findings if finding.is_unreadable}:
         found = sort([key for key in found.keys if key not in unreadable])
     for kind, owners in found.owners.items():
         for check in CHECKS[kind]:
             for batch in batches(owners, CHECKED):
                 findings += await examine(partial(check, db), batch, kind.key)
-    for of_site in SITE_CHECKS:
-        findings += await _examine_batch(of_site, db, found)
+    for builders, of_site in SITE_CHECKS.items():
+        findings += await examine(partial(of_site, db), found.others_of(*builders), str)
     return findings
-
-
-async def _examine_batch(check: SiteCheck, db: Database, found: KeyBatch) -> list[Finding]:
-    try:
-        return await check(db, found)
-    except UNREADABLE:
-        return await examine(lambda keys: check(db, sort(keys)), found.keys, str)
-
-
-async def _timelines(db: Database, found: KeyBatch) -> list[Finding]:
-    findings: list[Finding] = []
-    for timeline in found.timelines:
-        findings += await lists.timeline_entries(db, timeline.listed, timeline.size(db.settings))
-    for timeline in found.rankings:
-        findings += await importance.ranked_entries(db, timeline)
-    return findings
-
-
-async def _waiting(db: Database, found: KeyBatch) -> list[Finding]:
-    return await mails.waiting(db, sorted(found.partitions_with_mail)) + await pictures.waiting(
-        db, sorted(found.partitions_with_uploads)
-    )
-
-
-SITE_CHECKS: tuple[SiteCheck, ...] = (
-    _timelines,
-    _waiting,
-    conversations.hanging,
-    members.big,
-    promotions.promotions,
-    groups.directory,
-    names.left_over,
-    moderation.lists,
-    orphans.names,
-)

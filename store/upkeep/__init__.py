@@ -1,1 +1,1 @@
-"""Reads and repairs of operators' commands, a file per noun. Requests and jobs use the files in `store` itself."""
+"""What only operators' commands read and repair: the checks of verify, a file per noun. Requests use `store` itself."""

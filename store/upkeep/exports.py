@@ -6,13 +6,21 @@ from store import keys, kinds
 from store.client.database import Database
 from store.exports.links import LEASE_SECONDS
 from store.kinds import Owned
+from store.upkeep.findings import Check, Finding, ask_each
 
 LIVES = {kinds.EXPORTS: keys.DAY, kinds.EXPORT_STREAM: LEASE_SECONDS}  # s
+_ABSENT = -2  # the reply to TTL for a key that is gone
 
 
-async def lasting(db: Database, kind: Owned, members: Sequence[int]) -> list[str]:
-    """Return the keys of some members that do not expire in time. One round trip."""
-    owned = [kind.key(member) for member in members]
-    lives = await db.ask(*(("TTL", key) for key in owned))
-    absent = -2  # the reply for a key that is gone
-    return [key for key, life in zip(owned, lives, strict=True) if life != absent and not 0 <= int(life) <= LIVES[kind]]
+def expiring(kind: Owned) -> Check:
+    """Return a check that each key of a kind expires in time. Without it, the member can prepare another export."""
+
+    async def check(db: Database, members: Sequence[int]) -> list[Finding]:
+        looks = {key: [("TTL", key)] for key in map(kind.key, members)}
+        return [
+            Finding(key, "does not expire in time", [("DEL", key)])
+            for key, (life,) in await ask_each(db, looks)
+            if life != _ABSENT and not 0 <= int(life) <= LIVES[kind]
+        ]
+
+    return check

@@ -1,4 +1,4 @@
-"""Stored homes: whether each is well-formed, and its whole content."""
+"""Stored homes: their bounds, and the whole content of one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,16 +11,13 @@ from store.homes import stored
 from store.ids import partition
 from store.keys.fields import HomeField
 from store.records.lists import Entry, Source
-
-_COMMANDS = 6  # of `_look`
+from store.upkeep.findings import Finding
 
 
 class StoredHomeFacts(Struct, frozen=True):
     """The size and bounds of a home. Without a floor there is no home."""
 
     member: int
-    key: str
-    state_key: str
     size: int | None  # None when its key is no list
     lowest: int | None  # place of the oldest entry
     floor: int | None
@@ -28,12 +25,45 @@ class StoredHomeFacts(Struct, frozen=True):
     has_owner: bool
     is_known_read: bool  # whether the day on which it was last read is stored
 
+    def wrong(self, message: str) -> Finding:
+        """Return a finding whose repair drops the home, so that the next read builds it again."""
+        return Finding(keys.home(self.member), message, [stored.drop_home(self.member)])
 
-async def facts(db: Database, members: Sequence[int]) -> list[StoredHomeFacts]:
+
+async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each home is a list of bounded size, entirely above its floor, with an owner and the day it was last read."""
+    most = db.settings.home_size + db.settings.home_slack
+    found: list[Finding] = []
+    for home in await _facts(db, members):
+        found += [home.wrong(message) for message in _wrong_bounds(home, most)]
+        if not home.is_known_read and home.floor is not None and not home.is_building:
+            key, mend = keys.home_state(home.member), stored.touch_home(home.member)
+            found.append(Finding(key, "is not known to be read", [mend]))
+    return found
+
+
+def _wrong_bounds(home: StoredHomeFacts, most: int) -> list[str]:
+    wrong = [] if home.has_owner else ["belongs to nobody"]
+    if home.size is None:
+        return [*wrong, "is no list"]
+    if home.size > most:
+        wrong.append(f"has {home.size} entries, at most {most}")
+    if home.lowest is not None and home.lowest <= (home.floor or 0):
+        wrong.append(f"has entries at or below its floor {home.floor}")
+    return wrong
+
+
+async def stateless(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each home has a state. Without one it is not read, and the next read builds it again."""
+    return [home.wrong("has no floor") for home in await _facts(db, members) if home.floor is None]
+
+
+async def _facts(db: Database, members: Sequence[int]) -> list[StoredHomeFacts]:
     """Return the facts about the homes of some members. One round trip."""
-    replies = await db.run([command for member in members for command in _look(member)])
-    rows = [replies[i : i + _COMMANDS] for i in range(0, len(replies), _COMMANDS)]
-    return [_facts(member, *row) for member, row in zip(members, rows, strict=True)]
+    looks = [_look(member) for member in members]
+    replies = iter(await db.run([command for commands in looks for command in commands]))
+    rows = [[next(replies) for _ in commands] for commands in looks]
+    return [_read_facts(member, *row) for member, row in zip(members, rows, strict=True)]
 
 
 def _look(member: int) -> list[Command]:
@@ -51,7 +81,7 @@ def _read_state(member: int) -> Command:
     return ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING)
 
 
-def _facts(
+def _read_facts(
     member: int, size: Any, waiting: int, oldest: Any, state: Sequence[Any], owner: int, day: Any
 ) -> StoredHomeFacts:
     floor, building = state
@@ -59,8 +89,6 @@ def _facts(
     entries = stored.home_entries(oldest) if is_list else []
     return StoredHomeFacts(
         member=member,
-        key=keys.home(member),
-        state_key=keys.home_state(member),
         size=size + max(0, waiting // stored.WIDTH - 1) if is_list else None,
         lowest=entries[0].place if entries else None,
         floor=None if floor is None else int(floor),

@@ -1,145 +1,171 @@
-"""What is stored of declared lists (`store.kinds`), as `verify` compares it, and the commands that mend it."""
+"""The checks that follow from the declarations of keys and lists in `store.kinds`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from msgspec import Struct
-
-from store import kinds
+from store import kinds, notifications
 from store.client.database import Command, Database
-from store.kinds import KeyKind, List, Record
-from store.records.lists import read_pairs
-from store.upkeep import counters
+from store.kinds import KeyKind, List, Owned, Record
+from store.settings import Settings
+from store.upkeep import counters, groups, relationships
+from store.upkeep.entries import ListedEntry, entries, remove
+from store.upkeep.findings import Check, Finding, ask_each, existing
+
+Mend = Callable[
+    [Database, Sequence[ListedEntry]], Awaitable[list[list[Command]]]
+]  # returns the commands for each entry
+
+# How entries are mended on whose two sides lists disagree, where more than the lists has to change.
+MENDS: Mapping[List, Mend] = {
+    kinds.FOLLOWING: relationships.apply_follows,
+    kinds.REQUESTED: relationships.apply_requests,
+    kinds.BLOCKED: relationships.apply_blocks,
+    **dict.fromkeys((kinds.GROUP_MEMBERS, kinds.GROUP_REQUESTS, kinds.GROUP_INVITATIONS), groups.settle_members),
+    kinds.GROUP_BANNED: groups.settle_members,
+    **dict.fromkeys((kinds.INVITED, kinds.BANNED_FROM), groups.settle_groups),
+}
+# How lists are trimmed that may lose their oldest entries.
+TRIMS: Mapping[List, Callable[[Database, int], Sequence[Command]]] = dict.fromkeys(
+    (kinds.NOTIFICATIONS, kinds.WITHDRAWN_NOTIFICATIONS, kinds.MENTIONS), notifications.trim
+)
 
 
-async def existing(db: Database, kind: KeyKind, owners: Iterable[int]) -> set[int]:
-    """Return those of some owners who have a key of a kind, such as a record. One round trip."""
-    wanted = list(owners)
-    replies = await db.ask(*(("EXISTS", kind.key(owner)) for owner in wanted))
-    return {owner for owner, exists in zip(wanted, replies, strict=True) if exists}
+def declared(kind: KeyKind) -> list[Check]:
+    """Return the checks that follow from the declaration of a kind of key."""
+    checks: list[Check] = []
+    if isinstance(kind, Record):
+        checks += [_counted(kind)] if kinds.counted(kind) else []
+        checks += [_placed(kind)] if kinds.naming(kind) else []
+    if isinstance(kind, Owned) and kind.is_owner_checked:
+        checks.append(_owned(kind))
+    if isinstance(kind, List) and kind.most:
+        checks.append(_bounded(kind, kind.most))
+    if isinstance(kind, List) and (kind.entries or kind.copied_to or kinds.truths(kind)):
+        checks.append(_listed(kind))
+    return checks
 
 
-class ListedEntry(Struct, frozen=True):
-    """An entry of a list. `entity` is the id of what is listed, and `belongs` whether its record puts it there."""
+def _owned(kind: Owned) -> Check:
+    """Return a check that the owner of each key of a kind exists."""
+    nobody = "nobody" if kind.of is kinds.USER else f"no {kind.of.noun}"
 
-    of: List
-    owner: int
-    text: str
-    entity: int
-    place: int
-    belongs: bool
-    other: int | None  # its score on the other side, in the list's copy, or in what the list is a copy of
+    async def check(db: Database, owners: Sequence[int]) -> list[Finding]:
+        exists = await existing(db, kind.of, owners)
+        gone = [kind.key(owner) for owner in owners if owner not in exists]
+        return [Finding(key, f"belongs to {nobody}", [("DEL", key)]) for key in gone]
 
-    @property
-    def key(self) -> str:
-        """Return the key of the list."""
-        return self.of.key(self.owner)
-
-    @property
-    def agrees(self) -> bool:
-        """Return whether the other side has the entry, too, or needs not."""
-        if copy := self.of.copied_to:
-            return self.other == self.place or (copy.may_name_too_much and self.other is not None)
-        return self.other is not None or self.of.may_name_too_much or not kinds.truths(self.of)
+    return check
 
 
-async def entries(db: Database, of: List, owners: Sequence[int]) -> list[ListedEntry]:
-    """Return the entries of a list of some owners. Three round trips."""
-    replies = await db.ask(*(("ZRANGE", of.key(owner), 0, -1, "WITHSCORES") for owner in owners))
-    found = [
-        (owner, text, int(place if of.is_by_place else text), int(place))
-        for owner, reply in zip(owners, replies, strict=True)
-        for text, place in read_pairs(reply).items()
-    ]
-    belong = await _belonging(db, of, [(owner, entity) for owner, _, entity, _ in found])
-    others = await _other_side(db, of, [(owner, entity) for owner, _, entity, _ in found])
+def _bounded(of: List, bound: Callable[[Settings], int]) -> Check:
+    """Return a check that a list has at most as many entries as its setting says."""
+
+    async def check(db: Database, owners: Sequence[int]) -> list[Finding]:
+        most = bound(db.settings)
+        looks = {owner: [("ZCARD", of.key(owner))] for owner in owners}
+        return [
+            Finding(of.key(owner), f"has {size} entries, at most {most}", TRIMS[of](db, owner) if of in TRIMS else ())
+            for owner, (size,) in await ask_each(db, looks)
+            if size > most
+        ]
+
+    return check
+
+
+def _listed(of: List) -> Check:
+    """Return a check that what a list has exists and belongs there, and that the other side agrees."""
+
+    async def check(db: Database, owners: Sequence[int]) -> list[Finding]:
+        listed = await entries(db, of, owners)
+        gone = [Finding(entry.key, f"{entry.entity} is gone", remove(entry)) for entry in listed if not entry.belongs]
+        return gone + await _unequal(db, of, [one for one in listed if one.belongs and not one.agrees])
+
+    return check
+
+
+async def _unequal(db: Database, of: List, some: Sequence[ListedEntry]) -> list[Finding]:
+    """Return a finding for each entry that the other side has not, or with another score."""
+    if of in MENDS:
+        mends = await MENDS[of](db, some)
+    else:
+        mends = [_copy_to_other_side(entry) if of.copied_to else remove(entry) for entry in some]
     return [
-        ListedEntry(of, *entry, belongs, other) for entry, belongs, other in zip(found, belong, others, strict=True)
+        Finding(entry.key, f"{entry.entity} is {entry.other} on the other side, {entry.place} here", mend)
+        for entry, mend in zip(some, mends, strict=True)
     ]
 
 
-async def sizes(db: Database, of: List, owners: Sequence[int]) -> list[int]:
-    """Return the number of entries in a list of each owner. One round trip."""
-    return list(await db.ask(*(("ZCARD", of.key(owner)) for owner in owners)))
-
-
-async def _belonging(db: Database, of: List, pairs: Sequence[tuple[int, int]]) -> list[bool]:
-    """Return for each owner and entry whether the entry's record exists, and names the owner if it names one."""
-    if of.entries is None:
-        return [True] * len(pairs)
-    if not of.named_by:
-        exists = await existing(db, of.entries, {entity for _, entity in pairs})
-        return [entity in exists for _, entity in pairs]
-    read = of.entries.key
-    names = await db.ask(*(("HGET", read(entity), of.named_by) for _, entity in pairs))
-    itself = await existing(db, of.entries, {entity for owner, entity in pairs if owner == entity})
-    return [name == str(owner) or entity in itself for (owner, entity), name in zip(pairs, names, strict=True)]
-
-
-async def _other_side(db: Database, of: List, pairs: Sequence[tuple[int, int]]) -> list[int | None]:
-    """Return the score of each owner in the list that its entry has on the other side."""
-    lists = [of.copied_to] if of.copied_to else kinds.truths(of)
-    if not lists:
-        return [None] * len(pairs)
-    scores = await db.ask(*(("ZSCORE", there.key(entity), owner) for owner, entity in pairs for there in lists))
-    rows = [scores[i : i + len(lists)] for i in range(0, len(scores), len(lists))]
-    return [next((int(score) for score in row if score is not None), None) for row in rows]
-
-
-def remove(entry: ListedEntry) -> list[Command]:
-    """Return the commands that remove an entry from its list, and recount the list if it is counted."""
-    return [("ZREM", entry.key, entry.text), *counters.recount_list(entry.of, entry.owner)]
-
-
-def copy_to_other_side(entry: ListedEntry) -> list[Command]:
+def _copy_to_other_side(entry: ListedEntry) -> list[Command]:
     """Return the commands that add an entry to the list on the other side."""
     assert entry.of.copied_to
     score = entry.owner if entry.of.copied_to.has_own_ids else entry.place
     return [("ZADD", entry.of.copied_to.key(entry.entity), score, entry.owner)]
 
 
-def drop(key: str) -> list[Command]:
-    """Return the commands that remove a whole key."""
-    return [("DEL", key)]
-
-
-class PlacedEntry(Struct, frozen=True):
-    """What the record of an entity says about one list that it names, where the list says otherwise."""
-
-    of: List
-    owner: int
-    entity: int
-    belongs: bool
-
-    @property
-    def key(self) -> str:
-        """Return the key of the list."""
-        return self.of.key(self.owner)
-
-
-async def misplaced(db: Database, record: Record, ids: Sequence[int]) -> list[PlacedEntry]:
-    """Return where lists disagree with the records that name them. Three round trips."""
+def _placed(record: Record) -> Check:
+    """Return a check that the lists that a record names have it, and those alone."""
     lists = kinds.naming(record)
     flags = list(dict.fromkeys(flag for one in lists for flag in (one.only_with, one.never_with) if flag))
-    wanted = [one.named_by for one in lists]
-    replies = await db.ask(*(("HMGET", record.key(entity), *wanted, *flags) for entity in ids))
-    named = [
-        PlacedEntry(of, int(owner), entity, _belongs(of, dict(zip(flags, reply[len(wanted) :], strict=True))))
-        for entity, reply in zip(ids, replies, strict=True)
-        for of, owner in zip(lists, reply[: len(wanted)], strict=True)
-        if owner
-    ]
-    scores = await db.ask(*(("ZSCORE", one.key, one.entity) for one in named))
-    wrong = [one for one, score in zip(named, scores, strict=True) if (score is not None) != one.belongs]
-    exist = {of: await existing(db, of.of, {one.owner for one in wrong if one.of is of}) for of in lists}
-    return [one for one in wrong if one.owner in exist[one.of] or not one.of.is_owner_checked]
+    fields = [*(one.named_by for one in lists), *flags]
+
+    async def check(db: Database, ids: Sequence[int]) -> list[Finding]:
+        named: dict[tuple[List, int, int, bool], Sequence[Command]] = {}
+        for entity, (reply,) in await ask_each(db, {one: [("HMGET", record.key(one), *fields)] for one in ids}):
+            read = dict(zip(fields, reply, strict=True))
+            for of in lists:
+                if owner := read[of.named_by]:
+                    named[of, int(owner), entity, _belongs(of, read)] = [("ZSCORE", of.key(int(owner)), entity)]
+        wrong = [
+            (of, owner, entity, belongs)
+            for (of, owner, entity, belongs), (score,) in await ask_each(db, named)
+            if (score is not None) != belongs
+        ]
+        exist = {of: await existing(db, of.of, {owner for its, owner, *_ in wrong if its is of}) for of in lists}
+        return [
+            _misplaced(of, owner, entity, belongs=belongs)
+            for of, owner, entity, belongs in wrong
+            if owner in exist[of] or not of.is_owner_checked
+        ]
+
+    return check
 
 
-def _belongs(of: List, flags: Mapping[str, str | None]) -> bool:
-    is_there = not of.only_with or flags[of.only_with] is not None
-    return is_there and not (of.never_with and flags[of.never_with] is not None)
+def _belongs(of: List, record: Mapping[str, str | None]) -> bool:
+    is_there = not of.only_with or record[of.only_with] is not None
+    return is_there and not (of.never_with and record[of.never_with] is not None)
 
 
-def replace(one: PlacedEntry) -> list[Command]:
-    """Return the commands that make a list agree with a record that names it, and recount it."""
-    change: Command = ("ZADD", one.key, one.entity, one.entity) if one.belongs else ("ZREM", one.key, one.entity)
-    return [change, *counters.recount_list(one.of, one.owner)]
+def _misplaced(of: List, owner: int, entity: int, *, belongs: bool) -> Finding:
+    """Return the finding that a list disagrees with a record that names it."""
+    assert of.entries
+    key = of.key(owner)
+    change: Command = ("ZADD", key, entity, entity) if belongs else ("ZREM", key, entity)
+    message = f"is {'not ' if belongs else ''}in {key}"
+    return Finding(of.entries.key(entity), message, [change, *counters.recount_list(of, owner)])
+
+
+def _counted(record: Record) -> Check:
+    """Return a check that each counter of a record is the size of its list."""
+
+    async def check(db: Database, owners: Sequence[int]) -> list[Finding]:
+        counted = kinds.counted(record)
+        sized = [of for one in counted.values() for of in (one, one.uncounted) if of]
+        looks = {
+            owner: [
+                ("EXISTS", record.key(owner)),
+                ("HMGET", record.key(owner), *counted),
+                *(("ZCARD", of.key(owner)) for of in sized),
+            ]
+            for owner in owners
+        }
+        return [
+            Finding(record.key(owner), f"says {stored} {field}, there are {total}", counters.recount_list(of, owner))
+            for owner, (exists, numbers, *sizes) in await ask_each(db, looks)
+            for (field, of), number in zip(counted.items(), numbers, strict=True)
+            if exists and (stored := int(number or 0)) != (total := _total(of, dict(zip(sized, sizes, strict=True))))
+        ]
+
+    return check
+
+
+def _total(of: List, sizes: Mapping[List, int]) -> int:
+    return sizes[of] - (sizes[of.uncounted] if of.uncounted else 0)

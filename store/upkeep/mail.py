@@ -1,73 +1,53 @@
-"""What `verify` reads of waiting mails and of tokens sent by mail, and how both are repaired."""
+"""Mails: each that waits can be sent, and each token belongs to a member."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
 from store import keys
-from store.client.database import Command, Database
+from store.client.database import Database
 from store.keys.fields import MailTokenField
 from store.mail.letters import Letter
 from store.mail.tokens import MailToken
 from store.records.lists import read_pairs
+from store.upkeep.findings import Finding, ask_each
+from store.upkeep.scanning import partitions_of
 
 PURPOSES = (MailTokenField.VERIFICATION, MailTokenField.RESET)
 
 
-@dataclass(frozen=True, slots=True)
-class Stray:
-    """A mail that the outbox or the records have alone or spoilt, and the commands that mend that."""
+async def waiting(db: Database, found: Sequence[str]) -> list[Finding]:
+    """Each mail has a place in the outbox and a readable record. The repair removes one that can never be sent.
 
-    key: str
-    mail: str
-    repair: list[Command]
-
-
-async def strays(db: Database, partitions: Sequence[int]) -> list[Stray]:
-    """Return the mails of some partitions that lack a record, a place in the outbox, or a readable text."""
-    replies = await db.ask(
-        *(command for p in partitions for command in (("ZRANGE", keys.outbox(p), 0, -1), ("HGETALL", keys.mails(p))))
-    )
-    found: list[Stray] = []
-    for p, due, texts in zip(partitions, replies[::2], replies[1::2], strict=True):
-        records = read_pairs(texts)
-        readable = {mail for mail, text in records.items() if mail.isdigit() and _is_readable(text)}
-        found += [Stray(keys.outbox(p), mail, [("ZADD", keys.outbox(p), 0, mail)]) for mail in readable - set(due)]
-        found += [
-            Stray(keys.outbox(p), mail, [("ZREM", keys.outbox(p), mail), ("HDEL", keys.mails(p), mail)])
-            for mail in ({*due} | {*records}) - readable
-        ]
-    return found
+    A mail with a record and no place gets one: it was not sent yet.
+    """
+    looks = {p: [("ZRANGE", keys.outbox(p), 0, -1), ("HGETALL", keys.mails(p))] for p in partitions_of(found)}
+    return [
+        finding
+        for p, (due, records) in await ask_each(db, looks)
+        for finding in _strays(p, {*due}, read_pairs(records))
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class StrayToken:
-    """A token of a member who does not exist, or that cannot be read."""
+def _strays(p: int, due: set[str], records: dict[str, str]) -> list[Finding]:
+    outbox, mails = keys.outbox(p), keys.mails(p)
+    readable = {mail for mail, text in records.items() if mail.isdigit() and _is_readable(text)}
+    repairs: dict[str, list[Any]] = {mail: [("ZADD", outbox, 0, mail)] for mail in readable - due}
+    for mail in (due | {*records}) - readable:
+        repairs[mail] = [("ZREM", outbox, mail), ("HDEL", mails, mail)]
+    return [Finding(outbox, f"cannot send mail {mail}", repair) for mail, repair in repairs.items()]
 
-    key: str
-    purpose: str
-    repair: list[Command]
 
-
-async def stray_tokens(db: Database, members: Sequence[int]) -> list[StrayToken]:
-    """Return the tokens of some members that belong to nobody or cannot be read; one round trip."""
-    replies = await db.ask(
-        *(
-            command
-            for member in members
-            for command in (("EXISTS", keys.credentials(member)), ("HGETALL", keys.mail_tokens(member)))
-        )
-    )
-    found: list[StrayToken] = []
-    for member, exists, pairs in zip(members, replies[::2], replies[1::2], strict=True):
-        key = keys.mail_tokens(member)
-        found += [
-            StrayToken(key, purpose, [("HDEL", key, purpose)])
-            for purpose, text in read_pairs(pairs).items()
-            if not exists or purpose not in PURPOSES or not _is_token(text)
-        ]
-    return found
+async def tokens(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each token sent by mail belongs to a member who exists, and can be read."""
+    looks = {one: [("EXISTS", keys.credentials(one)), ("HGETALL", keys.mail_tokens(one))] for one in members}
+    return [
+        Finding(key, f"has a token for {purpose} that nobody can use", [("HDEL", key, purpose)])
+        for member, (exists, pairs) in await ask_each(db, looks)
+        for purpose, text in read_pairs(pairs).items()
+        if (key := keys.mail_tokens(member)) and (not exists or purpose not in PURPOSES or not _is_token(text))
+    ]
 
 
 def _is_readable(text: str) -> bool:

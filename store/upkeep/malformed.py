@@ -7,17 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import MsgspecError, Struct
+from msgspec import Struct
 from redis.exceptions import ResponseError
 
 from store import kinds
 from store.client.database import Command, Database
 from store.keys.table import described
 from store.upkeep import counters
+from store.upkeep.findings import Finding
 from store.upkeep.forms import ANY, FORMS, OWN, KeyForm
-
-# Errors that reading a malformed value raises.
-UNREADABLE = (ResponseError, ValueError, LookupError, TypeError, MsgspecError)
+from store.upkeep.scanning import kind_of
 
 _READS: Mapping[str, tuple[Any, ...]] = {
     "string": ("GET",),
@@ -48,21 +47,15 @@ def _compiled(name: str, kind: str) -> _Kind:
     return _Kind(name, kind, form, re.compile(form.entry, re.DOTALL), re.compile(form.value, re.DOTALL), patterns)
 
 
-_KINDS = {one.stem: _compiled(one.name, one.kind) for one in described()}
+_KINDS = {one.name: _compiled(one.name, one.kind) for one in described()}
 
 
-class Malformed(Struct, frozen=True):
-    """A key that does not have its form, and the commands that mend it, if any can."""
+async def malformed(db: Database, found: Sequence[str]) -> list[Finding]:
+    """Return what does not have its form among some keys. Keys of unknown kinds are left out. One round trip.
 
-    key: str
-    message: str
-    repair: Sequence[Command] = ()
-    is_unreadable: bool = False  # whether its type is wrong
-
-
-async def malformed(db: Database, found: Sequence[str]) -> list[Malformed]:
-    """Return what does not have its form among some keys. Keys of unknown kinds are left out. One round trip."""
-    known = [(key, kind) for key in found if (kind := _kind_of(key))]
+    A field of a record that is no counter is the truth, so a person has to decide on it.
+    """
+    known = [(key, kind) for key in found if (kind := _KINDS.get(kind_of(key)))]
     reads: list[Command] = []
     for key, kind in known:
         name, *bounds = ("XRANGE", "-", "+") if kind.type == "stream" and kind.fields else _READS[kind.type]
@@ -71,14 +64,10 @@ async def malformed(db: Database, found: Sequence[str]) -> list[Malformed]:
     return [one for (key, kind), reply in zip(known, replies, strict=True) for one in _wrong(key, kind, reply)]
 
 
-def _kind_of(key: str) -> _Kind | None:
-    return _KINDS.get(key.partition("{")[0]) or _KINDS.get(key.partition(":")[0] + ":")
-
-
-def _wrong(key: str, kind: _Kind, reply: Any) -> list[Malformed]:
+def _wrong(key: str, kind: _Kind, reply: Any) -> list[Finding]:
     if isinstance(reply, ResponseError):
         mend = [] if kind.form.is_truth else [("DEL", key)]
-        return [Malformed(key, f"is no {kind.type}", mend, is_unreadable=True)]
+        return [Finding(key, f"is no {kind.type}", mend, is_unreadable=True)]
     if isinstance(reply, Exception):
         raise reply
     if not reply:
@@ -87,17 +76,17 @@ def _wrong(key: str, kind: _Kind, reply: Any) -> list[Malformed]:
         return _wrong_jobs(key, kind, reply) if kind.fields else []
     if kind.type == "string":
         mend = [] if kind.form.is_truth else [("DEL", key)]
-        return [] if kind.entry.fullmatch(reply) else [Malformed(key, "is malformed", mend)]
+        return [] if kind.entry.fullmatch(reply) else [Finding(key, "is malformed", mend)]
     if kind.type == "hash" and kind.fields:
         return _wrong_fields(key, kind, dict(zip(reply[::2], reply[1::2], strict=True)))
     return _wrong_entries(key, kind, reply)
 
 
-def _wrong_fields(key: str, kind: _Kind, fields: Mapping[str, str]) -> list[Malformed]:
+def _wrong_fields(key: str, kind: _Kind, fields: Mapping[str, str]) -> list[Finding]:
     lacks = [field for field in kind.form.fields if field not in fields]
     bad = [name for name, pattern in kind.fields.items() if name in fields and not pattern.fullmatch(fields[name])]
     return [
-        Malformed(key, f"{message} {field}", _mend_field(key, kind, field))
+        Finding(key, f"{message} {field}", _mend_field(key, kind, field))
         for message, some in (("lacks its", lacks), ("has a malformed", bad))
         for field in some
     ]
@@ -112,17 +101,17 @@ def _mend_field(key: str, kind: _Kind, field: str) -> list[Command]:
     return [("DEL", key) if field in kind.form.fields else ("HDEL", key, field)]
 
 
-def _wrong_jobs(key: str, kind: _Kind, reply: Sequence[tuple[str, Sequence[str]]]) -> list[Malformed]:
+def _wrong_jobs(key: str, kind: _Kind, reply: Sequence[tuple[str, Sequence[str]]]) -> list[Finding]:
     bad = [
         entry
         for entry, pairs in reply
         if _wrong_fields(key, kind, dict(zip(pairs[::2], pairs[1::2], strict=True))) or not entry.endswith("-0")
     ]
     mend = [("XACK", key, "workers", *bad), ("XDEL", key, *bad)]
-    return [Malformed(key, f"has {len(bad)} jobs that nobody can do", mend)] if bad else []
+    return [Finding(key, f"has {len(bad)} jobs that nobody can do", mend)] if bad else []
 
 
-def _wrong_entries(key: str, kind: _Kind, reply: Sequence[str]) -> list[Malformed]:
+def _wrong_entries(key: str, kind: _Kind, reply: Sequence[str]) -> list[Finding]:
     is_paired = kind.type in {"hash", "zset"}
     entries, values = (reply[::2], reply[1::2]) if is_paired else (reply, ())
     matches, value_matches = kind.entry.fullmatch, kind.value.fullmatch
@@ -132,13 +121,13 @@ def _wrong_entries(key: str, kind: _Kind, reply: Sequence[str]) -> list[Malforme
     found = []
     if bad:
         remove = [("LREM", key, 0, one) for one in bad] if kind.type == "list" else [(_REMOVES[kind.type], key, *bad)]
-        found.append(Malformed(key, f"has {len(bad)} malformed entries", [] if kind.form.is_truth else remove))
+        found.append(Finding(key, f"has {len(bad)} malformed entries", [] if kind.form.is_truth else remove))
     if kind.form.score and entries != values:
         own = [entry.partition(":")[0] if kind.form.score == OWN else kind.form.score for entry in entries]
         scored = zip(entries, own, values, strict=True)
         moved = [(entry, right) for entry, right, score in scored if right != score and matches(entry)]
         mend = [("ZADD", key, "XX", right, entry) for entry, right in moved]
-        found += [Malformed(key, f"has {len(moved)} entries with a score that is not their own", mend)] if moved else []
+        found += [Finding(key, f"has {len(moved)} entries with a score that is not their own", mend)] if moved else []
     return found
 
 

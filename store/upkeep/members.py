@@ -1,131 +1,108 @@
-"""Members: that they have credentials and names of their own."""
+"""Members: credentials, names of their own, and the list of big authors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
-
-from store import account_names, keys
-from store.client.database import Command, Database
+from store import account_names, keys, kinds
+from store.big_authors import mark_command
+from store.client.database import Database
 from store.keys.fields import CredentialsField, UserField
-from store.records.lists import Entry, Fields, read_entries, read_pairs
+from store.records.lists import Fields, read_entries, read_pairs
+from store.upkeep.findings import Finding, ask_each, existing
 
-BIG = keys.big()
 _OF_TWO_FACTOR = CredentialsField.TOTP_STEP, CredentialsField.RECOVERY_CODES
 
 
-class MemberFacts(Struct, frozen=True):
-    """A member's login and e-mail address, and what has to agree with their records."""
-
-    id: int
-    key: str
-    login: str
-    email: str | None  # None without credentials, "" for a member who lost an address that they never verified
-    two_factor_left: tuple[str, ...]  # fields that belong to a second factor, where there is none
-    big_since: int | None  # the change that made them a big author; None for all other members
-
-
-class NameFacts(Struct, frozen=True):
-    """A login or e-mail address of a member, and who holds it."""
-
-    member: int
-    key: str
-    holder: int | None
-    is_permanent: bool
-    is_contested: bool  # whether another member holds it whose own name it is
+async def users(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each member has credentials, a whole second factor or none, and permanent names. Big authors are listed."""
+    looks = {one: [("HGETALL", keys.user(one)), ("HGETALL", keys.credentials(one))] for one in members}
+    found: list[Finding] = []
+    names: list[tuple[int, str]] = []
+    big: dict[int, int] = {}
+    for member, (record, private) in await ask_each(db, looks):
+        if record:
+            fields, credentials = read_pairs(record), read_pairs(private)
+            found += _credentials(member, credentials)
+            reach, _, since = fields.get(UserField.REACH, "").partition(":")
+            if reach == "big":
+                big[member] = int(since)
+            names.append((member, keys.login(fields[UserField.LOGIN].lower())))
+            if email := credentials.get(CredentialsField.EMAIL):  # "" for a member who lost one never verified
+                names.append((member, keys.email(email.lower())))
+    return found + await _unlisted(db, big) + await _names(db, names)
 
 
-async def members(db: Database, ids: Sequence[int]) -> list[MemberFacts]:
-    """Return the facts about the existing members among some ids. Two round trips."""
-    records = await db.ask(*(("HGETALL", keys.user(member)) for member in ids))
-    private = await db.ask(*(("HGETALL", keys.credentials(member)) for member in ids))
+def _credentials(member: int, credentials: Fields) -> list[Finding]:
+    found = []
+    if CredentialsField.EMAIL not in credentials:
+        found.append(Finding(keys.user(member), "has no credentials"))
+    if CredentialsField.TOTP_SALT not in credentials and any(name in credentials for name in _OF_TWO_FACTOR):
+        message = "has parts of a second factor without its secret"
+        found.append(Finding(keys.user(member), message, [("HDEL", keys.credentials(member), *_OF_TWO_FACTOR)]))
+    return found
+
+
+async def _unlisted(db: Database, big: Mapping[int, int]) -> list[Finding]:
+    """Return the big authors whom the list of these lacks. `big` has the change that made each one."""
+    message = "is a big author and not in the list of these"
     return [
-        _facts(member, read_pairs(record), read_pairs(credentials))
-        for member, record, credentials in zip(ids, records, private, strict=True)
-        if record
+        Finding(keys.user(member), message, [mark_command("add", member, big[member])])
+        for member, (place,) in await ask_each(db, {one: [("ZSCORE", keys.big(), one)] for one in big})
+        if place is None
     ]
 
 
-def _facts(member: int, fields: Fields, credentials: Fields) -> MemberFacts:
-    reach, _, since = fields.get(UserField.REACH, "").partition(":")
-    left = () if CredentialsField.TOTP_SALT in credentials else _OF_TWO_FACTOR
-    return MemberFacts(
-        id=member,
-        key=keys.user(member),
-        login=fields[UserField.LOGIN],
-        email=credentials.get(CredentialsField.EMAIL),
-        two_factor_left=tuple(name for name in left if name in credentials),
-        big_since=int(since) if reach == "big" else None,
-    )
-
-
-async def not_among_big(db: Database, found: Sequence[MemberFacts]) -> list[MemberFacts]:
-    """Return those of some members who are big authors, and whom the list of these lacks. One round trip."""
-    big = [facts for facts in found if facts.big_since is not None]
-    scores = await db.ask(*(("ZSCORE", keys.big(), facts.id) for facts in big))
-    return [facts for facts, score in zip(big, scores, strict=True) if score is None]
-
-
-async def strangers_among_big(db: Database) -> list[Entry]:
-    """Return the entries of the list of big authors who are neither that nor about to be. Two round trips."""
-    entries = read_entries(await db.one("ZRANGE", keys.big(), 0, -1, "WITHSCORES"))
-    reaches = await db.ask(*(("HGET", keys.user(entry.entity), UserField.REACH) for entry in entries))
-    return [entry for entry, reach in zip(entries, reaches, strict=True) if reach is None]
-
-
-def drop_two_factor(member: int) -> Command:
-    """Return the command that removes what is left of a second factor without a secret."""
-    return ("HDEL", keys.credentials(member), *_OF_TWO_FACTOR)
-
-
-async def names(db: Database, found: Sequence[MemberFacts]) -> list[NameFacts]:
-    """Return the facts about the logins and e-mail addresses of some members. Two or three round trips."""
-    owned = [(facts.id, keys.login(facts.login.lower())) for facts in found]
-    owned += [(facts.id, keys.email(facts.email.lower())) for facts in found if facts.email]
-    holders = await db.ask(*(("GET", key) for _, key in owned))
-    lives = await db.ask(*(("TTL", key) for _, key in owned))
-    others = {
-        int(holder) for (member, _), holder in zip(owned, holders, strict=True) if holder and int(holder) != member
-    }
-    theirs = await _own_names(db, sorted(others))
+async def big(db: Database, lists: Sequence[str]) -> list[Finding]:
+    """Each member in the list of big authors is one, or is about to be."""
+    (key,) = lists
+    entries = read_entries(await db.one("ZRANGE", key, 0, -1, "WITHSCORES"))
+    looks = {entry: [("HGET", keys.user(entry.entity), UserField.REACH)] for entry in entries}
     return [
-        NameFacts(member, key, int(holder) if holder else None, life < 0, key in theirs.get(int(holder or 0), ()))
-        for (member, key), holder, life in zip(owned, holders, lives, strict=True)
+        Finding(key, f"has {entry.entity}, who is no big author", [mark_command("remove", entry.entity, entry.place)])
+        for entry, (reach,) in await ask_each(db, looks)
+        if reach is None
     ]
 
 
-async def _own_names(db: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+async def _names(db: Database, owned: Sequence[tuple[int, str]]) -> list[Finding]:
+    """Return the logins and e-mail addresses that their members do not hold for good. Two round trips."""
+    holders = await ask_each(db, {(member, key): [("GET", key), ("TTL", key)] for member, key in owned})
+    lost = [
+        (member, key, int(holder or 0))
+        for (member, key), (holder, life) in holders
+        if int(holder or 0) != member or life >= 0
+    ]
+    theirs = await _own_names(db, {holder for member, _, holder in lost if holder not in {0, member}})
+    found = []
+    for member, key, holder in lost:
+        mistaken = str(holder or "")
+        mend = [] if key in theirs.get(holder, ()) else [account_names.keep_name(key, member, mistaken=mistaken)]
+        message = "is not lasting" if holder == member else f"belongs to {holder or None}"
+        found.append(Finding(keys.user(member), f"{key} {message}", mend))
+    return found
+
+
+async def _own_names(db: Database, members: set[int]) -> dict[int, tuple[str, str]]:
     """Return the keys of the login and the e-mail address that each member has by their record. One round trip."""
-    looks = [
-        look
-        for member in ids
-        for look in (
+    looks = {
+        member: [
             ("HGET", keys.user(member), UserField.LOGIN),
             ("HGET", keys.credentials(member), CredentialsField.EMAIL),
-        )
-    ]
-    replies = iter(await db.ask(*looks))
+        ]
+        for member in sorted(members)
+    }
     return {
         member: (keys.login((login or "").lower()), keys.email((email or "").lower()))
-        for member, login, email in zip(ids, replies, replies, strict=True)
+        for member, (login, email) in await ask_each(db, looks)
     }
 
 
-def keep_name(name: NameFacts) -> Command:
-    """Return the command that makes a name its member's for good, unless it is another member's own."""
-    mistaken = "" if name.is_contested or name.holder is None else str(name.holder)
-    return account_names.keep_name(name.key, name.member, mistaken=mistaken)
-
-
-async def permanent_holders(db: Database, names: Sequence[str]) -> dict[str, int]:
-    """Return who holds each login and e-mail address that does not expire, by its key. One round trip."""
-    replies = await db.ask(*(command for key in names for command in (("GET", key), ("TTL", key))))
-    return {
-        key: int(holder)
-        for key, holder, life in zip(names, replies[::2], replies[1::2], strict=True)
-        if holder is not None and life < 0
-    }
-
-
-def drop_name(key: str) -> Command:
-    """Return the command that frees a login or e-mail address."""
-    return ("DEL", key)
+async def names(db: Database, found: Sequence[str]) -> list[Finding]:
+    """A login or e-mail without a time limit belongs to a member."""
+    replies = await ask_each(db, {key: [("GET", key), ("TTL", key)] for key in found})
+    holders = {key: int(holder) for key, (holder, life) in replies if holder is not None and life < 0}
+    exists = await existing(db, kinds.USER, holders.values())
+    return [
+        Finding(key, f"belongs to {holder}, who does not exist", [("DEL", key)])
+        for key, holder in holders.items()
+        if holder not in exists
+    ]

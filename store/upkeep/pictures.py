@@ -1,8 +1,6 @@
-"""Pictures as verify compares them: records, what has a copy of them, and lists; and the commands that mend them."""
+"""Pictures: records, the copies that posts, messages and profiles have, and lists agree."""
 
-from collections.abc import Iterable, Sequence
-
-from msgspec import Struct
+from collections.abc import Mapping, Sequence
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -11,8 +9,8 @@ from store.keys.fields import EvidenceField, ImageField, MessageField, StatusFie
 from store.pictures.images import MESSAGE, RESERVED, STATUS, USER, subject_of
 from store.pictures.uploads import Upload, read_command, read_uploads, remove_command
 from store.records.pictures import Image, read_images, write_images
-
-Holder = tuple[str, int, str]  # a kind of subject, its id, and the field that has the copies
+from store.upkeep.findings import Check, Finding, ask_each
+from store.upkeep.scanning import partitions_of
 
 _KEYS = {STATUS: keys.status, USER: keys.user, MESSAGE: keys.message}
 FIELDS = {
@@ -22,87 +20,54 @@ FIELDS = {
 }
 
 
-class Kept(Struct, frozen=True):
-    """A stored picture, and what it should agree with."""
-
-    upload: Upload
-    subject: tuple[str, int] | None
-    owner_exists: bool
-    is_listed: bool  # among its owner's pictures
-    is_waiting: bool  # among those that are attached to nothing
-    is_shown: bool  # what it is attached to has a copy of it, or open reports have; true for a reservation
-
-    @property
-    def key(self) -> str:
-        return keys.image(self.upload.id)
-
-    @property
-    def lasts(self) -> bool:
-        """Whether it belongs to what may outlive its owner's account."""
-        return self.subject is not None and self.subject[0] in {MESSAGE, RESERVED}
+async def uploads(db: Database, ids: Sequence[int]) -> dict[int, Upload]:
+    """Return the records of those of some pictures that exist. One round trip."""
+    found = read_uploads(ids, await db.ask(*map(read_command, ids)))
+    return {record.id: record for record in found if record}
 
 
-class Copies(Struct, frozen=True):
-    """The copies of pictures that a post, message or profile has, and their records by id."""
-
-    holder: Holder
-    stored: tuple[Image, ...]
-    records: dict[int, Upload | None]
-
-    @property
-    def key(self) -> str:
-        return _KEYS[self.holder[0]](self.holder[1])
-
-    @property
-    def right(self) -> tuple[Image, ...]:
-        """The copies as they should be: of pictures that are attached to it, as their records are now."""
-        found: list[Image] = []
-        for copy in self.stored:
-            record = self.records[copy.id]
-            if record and record.image and subject_of(record) in {self.holder[:2], None} | self._reserved(record):
-                fresh = record.image
-                said = (copy.alt, copy.focus_x, copy.focus_y, copy.message)
-                found.append(Image(*_facts(fresh), *said))
-        return tuple(found)
-
-    @property
-    def unlinked(self) -> list[int]:
-        """The pictures whose records do not say that they are attached."""
-        return [image for image, record in self.records.items() if record and record.image and not record.subject]
-
-    def _reserved(self, record: Upload) -> set[tuple[str, int] | None]:
-        subject = subject_of(record)
-        return {subject} if subject and subject[0] == RESERVED and self.holder[0] == MESSAGE else set()
+async def records(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each picture is listed, is shown by what it is attached to, and waits if it is attached to nothing."""
+    found = await uploads(db, ids)
+    looks: dict[int, list[Command]] = {
+        one.id: [
+            ("EXISTS", keys.user(one.owner)),
+            ("ZSCORE", keys.images(one.owner), one.id),
+            ("ZSCORE", keys.uploads(partition(one.id)), one.id),
+            *_shown_in(subject_of(one)),
+        ]
+        for one in found.values()
+    }
+    return [
+        Finding(keys.image(image), message, repair)
+        for image, (has_owner, listed, waiting, *shown) in await ask_each(db, looks)
+        for message, repair in _wrong(db, found[image], has_owner, listed, waiting, shown)
+    ]
 
 
-def _facts(image: Image) -> tuple[int, str, int, int, int, str]:
-    return image.id, image.object, image.version, image.width, image.height, image.blurhash
-
-
-async def kept(db: Database, ids: Sequence[int]) -> list[Kept]:
-    """Return pictures with what they should agree with; two round trips."""
-    uploads = [one for one in read_uploads(ids, await db.ask(*map(read_command, ids))) if one]
-    about = [command for one in uploads for command in _about(one)]
-    replies = iter(await db.ask(*about))
-    found = []
-    for one in uploads:
-        subject = subject_of(one)
-        owner_exists, listed, waiting = next(replies), next(replies), next(replies)
-        shown = [next(replies) for _ in _shown_in(subject)]
-        is_shown = not shown or any(image.id == one.id for text in shown for image in read_images(text))
-        found.append(Kept(one, subject, bool(owner_exists), listed is not None, waiting is not None, is_shown))
+def _wrong(
+    db: Database, one: Upload, has_owner: int, listed: str | None, waiting: str | None, shown: Sequence[str | None]
+) -> list[tuple[str, list[Command]]]:
+    """Return what is wrong with a picture. `shown` are the copies of what it is attached to, or of open reports."""
+    # What belongs to a message, or is reserved for one, may outlive its owner's account.
+    lasts = one.subject.startswith((MESSAGE, RESERVED))
+    if not has_owner and not lasts:
+        return [(f"its owner {one.owner} does not exist", _remove(db, one))]
+    if shown and not any(image.id == one.id for text in shown for image in read_images(text)):
+        return [(f"belongs to {one.subject}, which does not show it", _remove(db, one))]
+    found: list[tuple[str, list[Command]]] = []
+    if has_owner and listed is None:
+        found.append(("is not among its owner's pictures", [("ZADD", keys.images(one.owner), one.id, one.id)]))
+    uploads = keys.uploads(partition(one.id))
+    if one.subject and waiting is not None:
+        found.append(("waits to be attached, and is", [("ZREM", uploads, one.id)]))
+    if not one.subject and waiting is None:
+        found.append(("is attached to nothing, and not removed", [("ZADD", uploads, one.id, one.id)]))
     return found
 
 
-def _about(one: Upload) -> Iterable[Command]:
-    yield ("EXISTS", keys.user(one.owner))
-    yield ("ZSCORE", keys.images(one.owner), one.id)
-    yield ("ZSCORE", keys.uploads(partition(one.id)), one.id)
-    yield from _shown_in(subject_of(one))
-
-
 def _shown_in(subject: tuple[str, int] | None) -> list[Command]:
-    """Return the commands that read the copies of pictures that a subject has."""
+    """Return the commands that read the copies of pictures that a subject has, none for a reservation."""
     if subject is None or subject[0] == RESERVED:
         return []
     kind, number = subject
@@ -110,63 +75,63 @@ def _shown_in(subject: tuple[str, int] | None) -> list[Command]:
     return [*kept, *(("HGET", _KEYS[kind](number), field) for field in FIELDS[kind])]
 
 
-async def copies(db: Database, kind: str, ids: Sequence[int]) -> list[Copies]:
-    """Return the copies of pictures that posts, messages or profiles have; two round trips where there are any."""
-    holders = [(kind, number, field) for number in ids for field in FIELDS[kind]]
-    texts = await db.ask(*(("HGET", _KEYS[kind](number), field) for _, number, field in holders))
-    having = [(one, read_images(text)) for one, text in zip(holders, texts, strict=True) if text]
-    wanted = list({image.id for _, images in having for image in images})
-    records = dict(zip(wanted, read_uploads(wanted, await db.ask(*map(read_command, wanted))), strict=True))
-    return [Copies(one, images, {image.id: records[image.id] for image in images}) for one, images in having]
-
-
-def mend_copies(found: Copies) -> list[Command]:
-    """Return the commands that make copies right."""
-    kind, number, field = found.holder
-    right = write_images(found.right)
-    commands: list[Command] = [
-        script("replace_field", record=found.key, field=field, old=write_images(found.stored), new=right)
-    ]
-    for image in found.unlinked:
-        commands += [
-            ("HSET", keys.image(image), ImageField.SUBJECT, f"{kind}:{number}"),
-            ("ZREM", keys.uploads(partition(image)), image),
-        ]
-    return commands
-
-
-def list_command(one: Upload) -> Command:
-    """Return the command that lists a picture among its owner's."""
-    return ("ZADD", keys.images(one.owner), one.id, one.id)
-
-
-def wait_command(one: Upload, *, waits: bool) -> Command:
-    """Return the command that lists a picture as attached to nothing, or does so no longer."""
-    uploads = keys.uploads(partition(one.id))
-    return ("ZADD", uploads, one.id, one.id) if waits else ("ZREM", uploads, one.id)
-
-
-def remove_commands(db: Database, one: Upload) -> list[Command]:
+def _remove(db: Database, one: Upload) -> list[Command]:
     """Return the commands that remove a picture that nothing shows. A job removes its objects."""
     owner = one.owner if partition(one.owner) == partition(one.id) else 0  # else no list of theirs can name it
     return [("HDEL", keys.image(one.id), ImageField.SUBJECT), remove_command(db, one.id, owner)]
 
 
-class Unattached(Struct, frozen=True):
-    """An entry of a list of unattached pictures that should not be there."""
+def copies(kind: str) -> Check:
+    """Return the check that what posts, messages or profiles show of pictures agrees with the pictures' records."""
+    key = _KEYS[kind]
 
-    key: str
-    image: int
+    async def check(db: Database, ids: Sequence[int]) -> list[Finding]:
+        looks = {(number, field): [("HGET", key(number), field)] for number in ids for field in FIELDS[kind]}
+        having = [(*at, read_images(text)) for at, (text,) in await ask_each(db, looks) if text]
+        records = await uploads(db, list({image.id for _, _, images in having for image in images}))
+        found = []
+        for number, field, stored in having:
+            right = [fresh for copy in stored if (fresh := _fresh(copy, records, (kind, number)))]
+            mend = _attach(stored, records, f"{kind}:{number}")
+            if right != list(stored) or mend:
+                old, new = write_images(stored), write_images(right)
+                replace = script("replace_field", record=key(number), field=field, old=old, new=new)
+                found.append(Finding(key(number), f"its {field} differ from the pictures' records", [replace, *mend]))
+        return found
 
-    @property
-    def removal(self) -> Command:
-        return ("ZREM", self.key, self.image)
+    return check
 
 
-async def waiting_without_record(db: Database, partitions: Sequence[int]) -> list[Unattached]:
-    """Return the entries of partitions' lists of unattached pictures that have no record; two round trips."""
-    lists = list(map(keys.uploads, partitions))
-    replies = await db.ask(*(("ZRANGE", key, 0, -1) for key in lists))
-    entries = [Unattached(key, int(image)) for key, reply in zip(lists, replies, strict=True) for image in reply]
-    exist = await db.ask(*(("EXISTS", keys.image(entry.image)) for entry in entries))
-    return [entry for entry, exists in zip(entries, exist, strict=True) if not exists]
+def _fresh(copy: Image, records: Mapping[int, Upload], holder: tuple[str, int]) -> Image | None:
+    """Return a copy as its picture's record makes it. None if the picture is not attached to the holder of the copy."""
+    record = records.get(copy.id)
+    if not record or not record.image:
+        return None
+    subject = subject_of(record)
+    is_reserved = holder[0] == MESSAGE and subject is not None and subject[0] == RESERVED
+    if subject not in {holder, None} and not is_reserved:
+        return None
+    fresh = record.image
+    facts = fresh.id, fresh.object, fresh.version, fresh.width, fresh.height, fresh.blurhash
+    return Image(*facts, copy.alt, copy.focus_x, copy.focus_y, copy.message)
+
+
+def _attach(stored: Sequence[Image], records: Mapping[int, Upload], subject: str) -> list[Command]:
+    """Return the commands that attach those of a subject's pictures whose records do not say that they are attached."""
+    commands: list[Command] = []
+    for image in dict.fromkeys(copy.id for copy in stored):
+        if (record := records.get(image)) and record.image and not record.subject:
+            commands.append(("HSET", keys.image(image), ImageField.SUBJECT, subject))
+            commands.append(("ZREM", keys.uploads(partition(image)), image))
+    return commands
+
+
+async def waiting(db: Database, found: Sequence[str]) -> list[Finding]:
+    """Each picture that waits to be attached has a record."""
+    lists = await ask_each(db, {key: [("ZRANGE", key, 0, -1)] for key in map(keys.uploads, partitions_of(found))})
+    looks = {(key, int(image)): [("EXISTS", keys.image(int(image)))] for key, (listed,) in lists for image in listed}
+    return [
+        Finding(key, f"lists {image}, which does not exist", [("ZREM", key, image)])
+        for (key, image), (exists,) in await ask_each(db, looks)
+        if not exists
+    ]

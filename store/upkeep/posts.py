@@ -1,30 +1,42 @@
-"""Posts: the profiles, indexes of reposts and pins that lead to them."""
+"""Posts: the profiles, indexes of reposts, originals, threads and pins that lead to them."""
 
 from collections.abc import Sequence
-
-from msgspec import Struct
 
 from store import keys, kinds
 from store import posts as live
 from store.client.database import Command, Database
 from store.keys.fields import StatusField, UserField
+from store.pins import unpin_command
 from store.records.lists import Published, read_pairs
-from store.records.posts import Post, Repost, read_post
+from store.records.posts import Post, Repost, is_plain_repost, read_post
 from store.timelines import read_published
 from store.upkeep import counters
-from store.upkeep.lists import existing
+from store.upkeep.findings import Finding, ask_each, existing
 
 
 async def posts(db: Database, ids: Sequence[int]) -> list[Post]:
     """Return the existing posts among some ids. One round trip."""
-    replies = await db.ask(*(("HGETALL", keys.status(post)) for post in ids))
-    return [record for post, reply in zip(ids, replies, strict=True) if (record := read_post(post, read_pairs(reply)))]
+    replies = await ask_each(db, {post: [("HGETALL", keys.status(post))] for post in ids})
+    return [record for post, (reply,) in replies if (record := read_post(post, read_pairs(reply)))]
 
 
-async def not_in_profile(db: Database, posts: Sequence[Post]) -> list[Post]:
-    """Return those of some posts that their authors' profiles lack. One round trip."""
-    places = await db.ask(*(("ZSCORE", keys.profile(post.author), _profile_entry(post)) for post in posts))
-    return [post for post, place in zip(posts, places, strict=True) if place is None]
+async def in_profile(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each post's author's profile lists it."""
+    some = await posts(db, ids)
+    looks = {post.id: [("ZSCORE", keys.profile(post.author), _profile_entry(post))] for post in some}
+    places = dict(await ask_each(db, looks))
+    return [
+        Finding(
+            keys.status(post.id),
+            f"is not in the profile of {post.author}",
+            [
+                ("ZADD", keys.profile(post.author), post.id, _profile_entry(post)),
+                *counters.recount_list(kinds.PROFILE, post.author),
+            ],
+        )
+        for post in some
+        if places[post.id] == [None]
+    ]
 
 
 def _profile_entry(post: Post) -> str:
@@ -33,111 +45,83 @@ def _profile_entry(post: Post) -> str:
     return f"{post.id}:{post.group}" if post.group else str(post.id)
 
 
-def add_to_profile(post: Post) -> list[Command]:
-    """Return the commands that list a post in its author's profile, and recount the author's posts."""
-    add = ("ZADD", keys.profile(post.author), post.id, _profile_entry(post))
-    return [add, *counters.recount_list(kinds.PROFILE, post.author)]
+async def at_originals(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """The original of each repost and quote lists it, if the original exists."""
+    reposts = {one.id: one for one in await posts(db, ids) if isinstance(one, Repost) and not one.is_hidden}
+    originals = await existing(db, kinds.STATUS, {one.original_id for one in reposts.values()})
+    looks = {one.id: [_place_at_original(one)] for one in reposts.values() if one.original_id in originals}
+    return [
+        Finding(keys.status(post), f"is not listed at {reposts[post].original_id}", _relist(db, reposts[post]))
+        for post, (place,) in await ask_each(db, looks)
+        if place is None
+    ]
 
 
-async def authors(db: Database, ids: Sequence[int]) -> dict[int, int]:
-    """Return the author of each existing post. One round trip."""
-    replies = await db.ask(*(("HGET", keys.status(post), StatusField.AUTHOR) for post in ids))
-    return {post: int(author) for post, author in zip(ids, replies, strict=True) if author}
+def _place_at_original(post: Repost) -> Command:
+    if post.is_plain:
+        return ("ZSCORE", keys.reposts(post.original_id), post.author)
+    return ("ZSCORE", keys.quotes(post.original_id), post.id)
 
 
-async def unlisted_reposts(db: Database, posts: Sequence[Post]) -> list[Repost]:
-    """Return the reposts and quotes among some posts that their original lacks, though it exists. Two round trips."""
-    reposts = [post for post in posts if isinstance(post, Repost) and not post.is_hidden]
-    originals = await existing(db, kinds.STATUS, {post.original_id for post in reposts})
-    asked = [post for post in reposts if post.original_id in originals]
-    places = await db.ask(
-        *(
-            ("ZSCORE", keys.reposts(post.original_id), post.author)
-            if post.is_plain
-            else ("ZSCORE", keys.quotes(post.original_id), post.id)
-            for post in asked
-        )
-    )
-    return [post for post, place in zip(asked, places, strict=True) if place is None]
-
-
-def relist_repost(db: Database, post: Repost) -> list[Command]:
+def _relist(db: Database, post: Repost) -> Sequence[Command]:
     """Return the commands that list a repost or quote at its original again."""
-    original, plain = post.original_id, post.is_plain
-    if not plain:
+    original = post.original_id
+    if not post.is_plain:
         return live.relist_quote_commands(db, original, post.id, post.author)
     ended = ("DEL", keys.withdrawn(original, post.id))
-    return [ended, live.list_repost_command(db, original, post.id, post.author, plain=plain)]
+    return [ended, live.list_repost_command(db, original, post.id, post.author, plain=True)]
 
 
-async def unindexed_reposts(db: Database, members: Sequence[int]) -> list[tuple[int, Published]]:
-    """Return each plain repost in some members' profiles that their index of reposts lacks. Two round trips."""
-    replies = await db.ask(*(("ZRANGE", keys.profile(member), 0, -1) for member in members))
-    entries = [(m, read_published(text)) for m, reply in zip(members, replies, strict=True) for text in reply]
-    plain = [(member, post) for member, post in entries if post.original]
-    indexed = await db.ask(*(("HGET", keys.reposted(member), post.original) for member, post in plain))
-    return [one for one, repost in zip(plain, indexed, strict=True) if repost != str(one[1].id)]
-
-
-class IndexedRepost(Struct, frozen=True):
-    """An entry of a member's index of plain reposts, and whether there is such a repost."""
-
-    key: str
-    original: int
-    repost: int
-    exists: bool
-
-
-async def reposted(db: Database, members: Sequence[int]) -> list[IndexedRepost]:
-    """Return the entries of some members' indexes of plain reposts. Two round trips."""
-    replies = await db.ask(*(("HGETALL", keys.reposted(member)) for member in members))
-    entries = [
-        (keys.reposted(member), int(original), int(repost))
-        for member, reply in zip(members, replies, strict=True)
-        for original, repost in read_pairs(reply).items()
-    ]
-    of = await db.ask(*(("HGET", keys.status(repost), StatusField.ORIGINAL) for _, _, repost in entries))
-    return [IndexedRepost(*entry, original == str(entry[1])) for entry, original in zip(entries, of, strict=True)]
-
-
-def index_repost(member: int, repost: Published) -> Command:
-    """Return the command that adds a plain repost to its author's index, unless this has another one of the post."""
-    return ("HSETNX", keys.reposted(member), repost.original, repost.id)
-
-
-def remove_from_reposted(entry: IndexedRepost) -> Command:
-    """Return the command that removes an entry from its index of plain reposts."""
-    return ("HDEL", entry.key, entry.original)
-
-
-class Pin(Struct, frozen=True):
-    """The pinned post of a member; `post` is None when it does not exist."""
-
-    member: int
-    key: str
-    pinned: int
-    post: Post | None
-
-
-async def pins(db: Database, members: Sequence[int]) -> list[Pin]:
-    """Return the pins of those members who have one. Two round trips."""
-    named = await db.ask(*(("HGET", keys.user(member), UserField.PINNED) for member in members))
-    pinned = [(member, int(post)) for member, post in zip(members, named, strict=True) if post]
-    replies = await db.ask(*(("HGETALL", keys.status(post)) for _, post in pinned))
+async def profiles(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each plain repost in a profile is the author's only one of its original."""
+    replies = await ask_each(db, {member: [("ZRANGE", keys.profile(member), 0, -1)] for member in members})
+    entries = [(member, read_published(text)) for member, (reply,) in replies for text in reply]
+    looks: dict[tuple[int, Published], list[Command]] = {
+        (member, post): [("HGET", keys.reposted(member), post.original)] for member, post in entries if post.original
+    }
     return [
-        Pin(member, keys.user(member), post, read_post(post, read_pairs(reply)))
-        for (member, post), reply in zip(pinned, replies, strict=True)
+        Finding(
+            keys.profile(member),
+            f"{repost.id} is not known as repost of {repost.original}",
+            [("HSETNX", keys.reposted(member), repost.original, repost.id)],
+        )
+        for (member, repost), (indexed,) in await ask_each(db, looks)
+        if indexed != str(repost.id)
     ]
 
 
-async def missing_roots(db: Database, roots: Sequence[int]) -> list[int]:
-    """Return the roots that exist, and that their threads lack. Two round trips."""
-    places = await db.ask(*(("ZSCORE", keys.thread(root), root) for root in roots))
-    lacking = [root for root, place in zip(roots, places, strict=True) if place is None]
-    exist = await existing(db, kinds.STATUS, lacking)
-    return [root for root in lacking if root in exist]
+async def reposted(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each plain repost in a member's index of reposts exists, and is of that original."""
+    replies = await ask_each(db, {keys.reposted(one): [("HGETALL", keys.reposted(one))] for one in members})
+    looks: dict[tuple[str, int, int], list[Command]] = {
+        (key, int(original), int(repost)): [("HGET", keys.status(int(repost)), StatusField.ORIGINAL)]
+        for key, (reply,) in replies
+        for original, repost in read_pairs(reply).items()
+    }
+    return [
+        Finding(key, f"{repost} of {original} is none", [("HDEL", key, original)])
+        for (key, original, repost), (of,) in await ask_each(db, looks)
+        if of != str(original)
+    ]
 
 
-def add_root(root: int) -> list[Command]:
-    """Return the commands that list a post in the thread that it began."""
-    return [("ZADD", keys.thread(root), root, root)]
+async def pinned(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each pin names a status or quote that exists and is the member's own. Two round trips."""
+    pins = await ask_each(db, {member: [("HGET", keys.user(member), UserField.PINNED)] for member in members})
+    looks = {(member, int(post)): [("HGETALL", keys.status(int(post)))] for member, (post,) in pins if post}
+    read = [(member, post, read_post(post, read_pairs(r))) for (member, post), (r,) in await ask_each(db, looks)]
+    return [
+        Finding(keys.user(member), f"pins {post}, which is no status or quote of theirs", [unpin_command(post, member)])
+        for member, post, record in read
+        if record is None or record.author != member or is_plain_repost(record)
+    ]
+
+
+async def threads(db: Database, roots: Sequence[int]) -> list[Finding]:
+    """Each thread lists its root, if that exists."""
+    looks = {root: [("ZSCORE", keys.thread(root), root), ("EXISTS", keys.status(root))] for root in roots}
+    return [
+        Finding(keys.thread(root), "its root is missing", [("ZADD", keys.thread(root), root, root)])
+        for root, (place, exists) in await ask_each(db, looks)
+        if place is None and exists
+    ]

@@ -1,43 +1,41 @@
-"""Promotions: their records, and the list of running ones."""
+"""Promotions: their records and the list of running ones agree."""
 
-from collections.abc import Collection
-
-from msgspec import Struct
+from collections.abc import Sequence
 
 from store import keys
-from store.client.database import Command, Database
+from store.client.database import Database
+from store.promotions import Promotion
 from store.records.lists import read_pairs
+from store.upkeep.findings import Finding, ask_each
+
+_PREFIX = keys.promotion_prefix()
 
 
-class PromotionFacts(Struct, frozen=True):
-    """A promotion's fields, and the end with which it is listed as running, None if it is not."""
-
-    id: int
-    key: str
-    fields: dict[str, str]
-    listed: int | None
-
-
-async def listed(db: Database) -> set[int]:
-    """Return the promotions that are listed as running. One round trip."""
-    return {int(promotion) for promotion in await db.one("ZRANGE", keys.promotions(), 0, -1)}
-
-
-async def facts(db: Database, promotions: Collection[int]) -> list[PromotionFacts]:
-    """Return the facts about some promotions, existing or not. Two round trips."""
-    replies = await db.ask(*(("HGETALL", keys.promotion(promotion)) for promotion in promotions))
-    ends = await db.ask(*(("ZSCORE", keys.promotions(), promotion) for promotion in promotions))
+async def promotions(db: Database, found: Sequence[str]) -> list[Finding]:
+    """Each running promotion is listed, and each listed promotion exists and is listed with its end."""
+    ids = {int(key.removeprefix(_PREFIX)) for key in found if key.startswith(_PREFIX)}
+    if keys.promotions() in found:
+        ids |= set(map(int, await db.one("ZRANGE", keys.promotions(), 0, -1)))
+    looks = {one: [("HGETALL", keys.promotion(one)), ("ZSCORE", keys.promotions(), one)] for one in ids}
     return [
-        PromotionFacts(promotion, keys.promotion(promotion), read_pairs(reply), None if end is None else int(end))
-        for promotion, reply, end in zip(promotions, replies, ends, strict=True)
+        finding
+        for one, (fields, ends) in await ask_each(db, looks)
+        for finding in _findings(one, read_pairs(fields), None if ends is None else int(ends))
     ]
 
 
-def enlist(promotion: int, ends: int) -> Command:
-    """Return the command that lists a promotion as running until its end, in ms since 1970."""
-    return ("ZADD", keys.promotions(), ends, promotion)
-
-
-def unlist(promotion: int) -> Command:
-    """Return the command that removes a promotion from the list of running ones."""
-    return ("ZREM", keys.promotions(), promotion)
+def _findings(one: int, fields: dict[str, str], listed: int | None) -> list[Finding]:
+    """Return what is wrong with a promotion that is listed as running until a time, None if it is not listed."""
+    key, unlist = keys.promotion(one), [("ZREM", keys.promotions(), one)]
+    try:
+        promotion = Promotion.read(one, fields)
+    except (KeyError, ValueError):
+        return [Finding(key, "cannot be read")]
+    if promotion is None:
+        return [Finding(key, "is listed and gone", unlist)] if listed is not None else []
+    if promotion.runs and listed != promotion.ends:
+        mend = [("ZADD", keys.promotions(), promotion.ends, one)]
+        return [Finding(key, f"ends at {promotion.ends}, is listed with {listed}", mend)]
+    if listed is not None and listed != promotion.ends:
+        return [Finding(key, "is listed and has ended", unlist)]
+    return []

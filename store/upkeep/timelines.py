@@ -12,6 +12,7 @@ from store.public_timelines import list_command
 from store.records.lists import read_pairs
 from store.records.posts import read_hashtags
 from store.settings import Settings
+from store.upkeep.findings import Finding, ask_each
 
 _LISTING = (
     StatusField.AUTHOR,
@@ -21,7 +22,6 @@ _LISTING = (
     StatusField.GROUP,
     StatusField.HASHTAGS,
 )
-_HASHTAG, _IMPORTANT_HASHTAG = (key("").removesuffix("}") for key in (keys.hashtag, keys.important_hashtag))
 
 
 class StoredTimeline(Struct, frozen=True):
@@ -31,22 +31,11 @@ class StoredTimeline(Struct, frozen=True):
     ranked: str
 
     @classmethod
-    def listed_in(cls, key: str) -> "StoredTimeline | None":
-        """Return the timeline whose list of posts a key is, None for any other key."""
-        if key == keys.public():
-            return cls(key, keys.important_public())
-        return cls._of_tag(key, _HASHTAG) if key.startswith(_HASHTAG) else None
-
-    @classmethod
-    def ranked_in(cls, key: str) -> "StoredTimeline | None":
-        """Return the timeline whose ranking a key is, None for any other key."""
-        if key == keys.important_public():
-            return cls(keys.public(), key)
-        return cls._of_tag(key, _IMPORTANT_HASHTAG) if key.startswith(_IMPORTANT_HASHTAG) else None
-
-    @classmethod
-    def _of_tag(cls, key: str, prefix: str) -> "StoredTimeline":
-        tag = key.removeprefix(prefix).removesuffix("}")
+    def of(cls, key: str) -> "StoredTimeline":
+        """Return the timeline whose list of posts or ranking a key is."""
+        if key in {keys.public(), keys.important_public()}:
+            return cls(keys.public(), keys.important_public())
+        tag = key.partition("{")[2].removesuffix("}")
         return cls(keys.hashtag(tag), keys.important_hashtag(tag))
 
     def takes(self, hashtags: str) -> bool:
@@ -58,40 +47,49 @@ class StoredTimeline(Struct, frozen=True):
         return settings.public_size if self.listed == keys.public() else settings.hashtag_size
 
 
-class ListedPost(Struct, frozen=True):
-    """A post that a timeline lists, with what decides whether it belongs there."""
-
-    id: int
-    exists: bool
-    is_seen_by_all: bool  # neither hidden nor by an author who is private or suspended
-    is_here: bool  # no plain repost, in no group, and with the timeline's hashtag
+async def timelines(db: Database, found: Sequence[str]) -> list[Finding]:
+    """Each public timeline is bounded, and holds only posts that exist, belong there, and that everybody may see."""
+    sizes = {key: StoredTimeline.of(key).size(db.settings) for key in found}
+    return [finding for key, size in sizes.items() for finding in await entries(db, key, size)]
 
 
-async def entries(db: Database, key: str) -> list[ListedPost]:
-    """Return the posts of a timeline's list or ranking. Three round trips."""
+async def entries(db: Database, key: str, size: int) -> list[Finding]:
+    """Return what is wrong with the posts of a timeline's list or ranking, and with their number. Three round trips."""
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
-    records = await db.ask(*(("HMGET", keys.status(post), *_LISTING) for post in posts))
-    away = await apart(db, {int(author) for author, *_ in records if author})
-    timeline = StoredTimeline.listed_in(key) or StoredTimeline.ranked_in(key)
-    return [
-        ListedPost(
-            post,
-            author is not None,
-            hidden is None and author is not None and int(author) not in away,
-            bool(text or not original) and not group and (timeline is None or timeline.takes(tags or "")),
-        )
-        for post, (author, hidden, text, original, group, tags) in zip(posts, records, strict=True)
-    ]
+    records = await ask_each(db, {post: [("HMGET", keys.status(post), *_LISTING)] for post in posts})
+    away = await apart(db, {int(author) for _, ((author, *_),) in records if author})
+    timeline = StoredTimeline.of(key)
+    gone, kept, strange = list[int](), list[int](), list[int]()
+    for post, ((author, hidden, text, original, group, tags),) in records:
+        if author is None:
+            gone.append(post)
+            continue
+        if hidden is not None or int(author) in away:
+            kept.append(post)
+        if group or not (text or not original) or not timeline.takes(tags or ""):
+            strange.append(post)
+    found: list[Finding] = []
+    if len(posts) > size:
+        trim = ("ZREMRANGEBYRANK", key, 0, -size - 1)
+        found.append(Finding(key, f"has {len(posts)} entries, at most {size}", [trim]))
+    for some, what in (
+        (gone, "that are gone"),
+        (kept, "that not all may see"),
+        (strange, "that do not belong there"),
+    ):
+        if some:
+            found.append(Finding(key, f"has {len(some)} posts {what}", [("ZREM", key, *some)]))
+    return found
 
 
 async def apart(db: Database, members: Iterable[int]) -> set[int]:
     """Return those of some members who are private, suspended or gone. One round trip."""
-    asked = list(members)
     flags = (UserField.PRIVATE, UserField.SUSPENDED, UserField.LOGIN)
-    states = await db.ask(*(("HMGET", keys.user(member), *flags) for member in asked))
     return {
         member
-        for member, (private, suspended, login) in zip(asked, states, strict=True)
+        for member, ((private, suspended, login),) in await ask_each(
+            db, {member: [("HMGET", keys.user(member), *flags)] for member in members}
+        )
         if private or suspended or login is None
     }
 
@@ -107,39 +105,24 @@ class Coverage(Struct, frozen=True):
 
 async def coverage(db: Database, wanted: Mapping[str, Sequence[int]]) -> dict[str, Coverage]:
     """Return how far down some lists go, by key, and which of some posts each has. Two round trips."""
-    sizes = list(map(int, await db.ask(*(("ZCARD", key) for key in wanted))))
-    replies = iter(
-        await db.ask(
-            *(
-                command
-                for (key, posts), size in zip(wanted.items(), sizes, strict=True)
-                for command in (
-                    ("ZRANGE", key, 0, 0, "WITHSCORES"),
-                    ("ZRANGE", key, size // 2, size // 2, "WITHSCORES"),
-                    ("ZMSCORE", key, *posts),
-                )
-            )
-        )
-    )
+    sizes = {key: int(size) for key, (size,) in await ask_each(db, {key: [("ZCARD", key)] for key in wanted})}
+    looks = {
+        key: [
+            ("ZRANGE", key, 0, 0, "WITHSCORES"),
+            ("ZRANGE", key, sizes[key] // 2, sizes[key] // 2, "WITHSCORES"),
+            ("ZMSCORE", key, *posts),
+        ]
+        for key, posts in wanted.items()
+    }
     return {
         key: Coverage(
-            size,
+            sizes[key],
             float(lowest[1]) if lowest else 0.0,
             float(middle[1]) if middle else 0.0,
-            {post for post, score in zip(posts, scores, strict=True) if score is not None},
+            {post for post, score in zip(wanted[key], scores, strict=True) if score is not None},
         )
-        for (key, posts), size, lowest, middle, scores in zip(wanted.items(), sizes, *[replies] * 3, strict=True)
+        for key, (lowest, middle, scores) in await ask_each(db, looks)
     }
-
-
-def trim_entries(key: str, size: int) -> Command:
-    """Return the command that keeps the newest posts of a timeline's list, or the best of its ranking."""
-    return ("ZREMRANGEBYRANK", key, 0, -size - 1)
-
-
-def remove_entries(key: str, posts: Sequence[int]) -> Command:
-    """Return the command that removes posts from a timeline's list or ranking."""
-    return ("ZREM", key, *posts)
 
 
 def trim(db: Database, timeline: StoredTimeline) -> Command:
@@ -169,10 +152,15 @@ async def unlisted(db: Database, timeline: StoredTimeline, posts: Sequence[int])
     return [post for post, place in zip(posts, places, strict=True) if place is None]
 
 
+def unrank(timeline: StoredTimeline, posts: Sequence[int]) -> Command:
+    """Return the command that removes posts from a timeline's ranking."""
+    return ("ZREM", timeline.ranked, *posts)
+
+
 async def due(db: Database, posts: Sequence[int]) -> set[int]:
     """Return those of some posts that a worker will rescore."""
-    found = await db.ask(*(("ZSCORE", keys.rescore(partition(post)), post) for post in posts))
-    return {post for post, at in zip(posts, found, strict=True) if at is not None}
+    looks = {post: [("ZSCORE", keys.rescore(partition(post)), post)] for post in posts}
+    return {post for post, (at,) in await ask_each(db, looks) if at is not None}
 
 
 def rescore(timeline: StoredTimeline, scores: Mapping[int, float]) -> list[Command]:

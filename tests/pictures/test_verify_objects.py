@@ -10,13 +10,13 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import commands, verify
 from resolvers.upkeep.commands import CommandAnswer, UpkeepRefused
-from resolvers.upkeep.invariants import objects as checks
 from store import keys
 from store.client.database import Database
 from store.layout import versions
 from store.media.objects import PARTIAL, PictureForm
 from store.pictures import uploads
 from store.settings import Settings
+from store.upkeep import objects as checks
 from store.upkeep import objects as stored
 from tests.support.people import Member, shrunk
 from tests.support.uploads import announce, objects, sent, upload_of, uploaded_picture

@@ -9,8 +9,6 @@ import pytest
 
 from resolvers.archives.sections import SECTIONS, of_lists
 from resolvers.upkeep import verify
-from resolvers.upkeep.invariants import lists
-from resolvers.upkeep.invariants.findings import Finding
 from resolvers.upkeep.verify import CHECKS
 from store import keys, kinds
 from store.client.database import Database
@@ -19,7 +17,8 @@ from store.ids import partition
 from store.keys import fields
 from store.keys.table import described
 from store.kinds import List
-from store.upkeep import counters
+from store.upkeep import counters, lists
+from store.upkeep.findings import Finding
 from tests.support.damage.site import GHOST
 from tests.support.people import Member
 from tests.support.work import number

@@ -37,7 +37,7 @@ from store.secret import Secret
 from store.settings import Settings
 from store.upkeep.copying import imports as stored
 from store.upkeep.copying.imports import NewMember, NewPost
-from store.upkeep.lists import existing
+from store.upkeep.findings import existing
 
 BATCH = 500  # Members or posts per round trip.
 DRAWINGS = 20  # different ones that an import deals out

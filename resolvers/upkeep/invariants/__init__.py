@@ -1,1 +1,1 @@
-"""Invariants of every key in the store: each kind of key has its checks, and most findings have a repair."""
+"""Checks of verify that compute what should be stored. Those that only compare are in `store/upkeep`."""

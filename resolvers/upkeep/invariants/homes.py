@@ -1,4 +1,4 @@
-"""Invariants of homes: bounds, and equality with the computed home."""
+"""Invariants of homes: equality with the computed home."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,43 +7,12 @@ from msgspec import structs
 
 from resolvers.homes import build
 from resolvers.rules.merging import Added, Home
-from resolvers.upkeep.invariants.findings import Finding
 from store import big_authors
-from store.client.database import Command, Database
-from store.homes.stored import drop_home, touch_home
+from store.client.database import Database
+from store.homes.stored import drop_home
 from store.upkeep import homes
-from store.upkeep.homes import HomeContent, StoredHomeFacts
-
-
-async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each home is a list of bounded size, entirely above its floor, with an owner and the day it was last read."""
-    most = db.settings.home_size + db.settings.home_slack
-    found: list[Finding] = []
-    for home in await homes.facts(db, members):
-        found += [Finding(home.key, message, _anew(home.member)) for message in _wrong_bounds(home, most)]
-        if not home.is_known_read and home.floor is not None and not home.is_building:
-            found.append(Finding(home.state_key, "is not known to be read", [touch_home(home.member)]))
-    return found
-
-
-async def stateless(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each home has a state. Without one it is not read, and the next read builds it again."""
-    return [
-        Finding(home.key, "has no floor", _anew(home.member))
-        for home in await homes.facts(db, members)
-        if home.floor is None
-    ]
-
-
-def _wrong_bounds(home: StoredHomeFacts, most: int) -> list[str]:
-    wrong = [] if home.has_owner else ["belongs to nobody"]
-    if home.size is None:
-        return [*wrong, "is no list"]
-    if home.size > most:
-        wrong.append(f"has {home.size} entries, at most {most}")
-    if home.lowest is not None and home.lowest <= (home.floor or 0):
-        wrong.append(f"has entries at or below its floor {home.floor}")
-    return wrong
+from store.upkeep.findings import Finding
+from store.upkeep.homes import HomeContent
 
 
 async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
@@ -61,7 +30,7 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
         message = _difference(_above(content, whole.floor), least, whole)
         if message or not _in_order(content):
             message = message or "is not in order, or has a post twice"
-            found.append(Finding(content.key, message, _anew(member)))
+            found.append(Finding(content.key, message, [drop_home(member)]))
     return found
 
 
@@ -80,11 +49,6 @@ def _in_order(content: HomeContent) -> bool:
     """Return whether the list of a home is in order and the home has each post once."""
     in_order = all(one.place < other.place for one, other in itertools.pairwise(content.listed))
     return in_order and len({entry.entity for entry in content.entries}) == len(content.entries)
-
-
-def _anew(member: int) -> list[Command]:
-    """Return the command that drops a home, so that the next read builds it again."""
-    return [drop_home(member)]
 
 
 def _difference(stored: HomeContent, least: Home, whole: Home) -> str:
