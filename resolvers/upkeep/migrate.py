@@ -5,13 +5,64 @@ it writes. Beside older processes, partitions are migrated but not finished. The
 It goes on where an interrupted one was.
 """
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from resolvers.homes import build
 from resolvers.upkeep.commands import CommandAnswer, Show
-from resolvers.upkeep.migrations import MIGRATIONS, Migration
+from resolvers.upkeep.invariants.homes import homes_equal
+from store import kinds
 from store.client.database import Database
 from store.ids import PARTITIONS
-from store.layout import processes, versions
+from store.kinds import KeyKind
+from store.layout import event_contents, hashtags, likes, processes, versions
+from store.upkeep import conversations, homes
+from store.upkeep.scanning import scan
+
+
+class Migration(NamedTuple):
+    """How one layout is made from the one before. Each step returns the number of values that it has rewritten.
+
+    A step can be repeated, and runs while members write. A process of the older layout can read what it writes.
+    """
+
+    layout: int  # that it makes
+    does: str  # what it does, for operators
+    partition: Callable[[Database, int], Awaitable[int]] | None = None  # migrates what can be found in a partition
+    site: Callable[[Database], Awaitable[int]] | None = None  # migrates what only a scan of all keys finds, at first
+
+
+async def rebuild_homes(db: Database, p: int) -> int:
+    """Build each home of a partition again that differs from what it should be; returns their number."""
+    rewritten = 0
+    for member in await homes.owners(db, p):
+        if await homes_equal(db, [member]):
+            await build.rebuild(db, member)
+            rewritten += 1
+    return rewritten
+
+
+def _each(
+    kind: KeyKind, rewrite: Callable[[Database, Sequence[int]], Awaitable[int]]
+) -> Callable[[Database], Awaitable[int]]:
+    """Return the step that rewrites all keys of a kind, whose owners are given in batches."""
+
+    async def step(db: Database) -> int:
+        return sum([await rewrite(db, batch.of(kind)) async for batch in scan(db)])
+
+    return step
+
+
+MIGRATIONS = (  # in their order
+    Migration(2, "homes follow the rule by which reposts lift posts", partition=rebuild_homes),
+    Migration(3, "a # is before each hashtag of a post", site=_each(kinds.STATUS, hashtags.rewrite)),
+    Migration(4, "the event log has no texts and places", site=event_contents.trim),
+    Migration(5, "likes of a post on a day have one notification", site=_each(kinds.NOTIFICATIONS, likes.group)),
+    Migration(
+        6, "messages of muted members are not unread", site=_each(kinds.CONVERSATION, conversations.reapply_muting)
+    ),
+)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ import pytest
 
 from resolvers.upkeep import commands, migrate, verify
 from resolvers.upkeep.commands import CommandAnswer, UpkeepRefused
-from resolvers.upkeep.migrations import MIGRATIONS, lifts
+from resolvers.upkeep.migrate import MIGRATIONS
 from resolvers.upkeep.progress import bar
 from store import keys
 from store.client.database import Database
@@ -118,7 +118,7 @@ async def test_interrupted(first: Database, monkeypatch: pytest.MonkeyPatch) -> 
 
     async def counted(db: Database, p: int) -> int:
         left.append(p)
-        return await lifts.migrate(db, p)
+        return await migrate.rebuild_homes(db, p)
 
     monkeypatch.setattr(migrate, "MIGRATIONS", [MIGRATIONS[0]._replace(partition=counted)])
     assert (await migrated(first))[0] == 0

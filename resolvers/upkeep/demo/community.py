@@ -5,11 +5,12 @@ The functions that serve the API write everything, so the demo's data keeps the 
 
 import asyncio
 import random
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
@@ -80,17 +81,22 @@ class Talk:
     unread: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Community:
+class Community(Struct, frozen=True):
     """The whole content of the data file."""
 
-    login: Login
-    people: tuple[Person, ...]
-    posts: tuple[DemoText, ...]
+    guide: str  # login of the member as whom one tries Perch out
+    password: str  # of everybody
+    moderator: str
+    members: tuple[Person, ...]
+    threads: tuple[DemoText, ...]
     talks: tuple[Talk, ...]
     groups: tuple[Club, ...]
-    moderator: str
     complaints: tuple[Complaint, ...]
+
+    @property
+    def posts(self) -> list[DemoText]:
+        """All posts, those of the members that get no replies first."""
+        return [*(DemoText(one.login, text) for one in self.members for text in one.posts), *self.threads]
 
 
 async def fill(services: Services) -> Login | None:
@@ -99,8 +105,8 @@ async def fill(services: Services) -> Login | None:
         return None
     community = read()
     ids = await _sign_up(services, community)
-    known = [person.login for person in community.people if person.popular or person.login == community.login.login]
-    await demo_pictures.portray(services.db, {login: ids[login] for login in known}, community.login.login)
+    known = [person.login for person in community.members if person.popular or person.login == community.guide]
+    await demo_pictures.portray(services.db, {login: ids[login] for login in known}, community.guide)
     crowd = Crowd(services.db, ids)
     await crowd.follow(community)
     await name_index.catch_up(services.db)
@@ -111,39 +117,17 @@ async def fill(services: Services) -> Login | None:
         made = await asyncio.gather(*(crowd.publish(words) for words in some))
         await asyncio.gather(*(crowd.react(words, post) for words, post in zip(some, made, strict=True)))
     for talk in community.talks:
-        await crowd.talk(talk, community.login.login)
+        await crowd.talk(talk, community.guide)
     await demo_pictures.send(services.db, ids, community.talks[0].people, "The weir at six twenty")
     for club in community.groups:
         await demo_groups.gather(services.db, ids, club)
     await moderation.moderate(services.db, ids, community.moderator, community.complaints)
-    return community.login
+    return Login(community.guide, community.password)
 
 
 def read() -> Community:
     """Return the community of the data file."""
-    raw = tomllib.loads(resources.files(__package__).joinpath("demo.toml").read_text("utf-8"))
-    people = [Person(**member) for member in raw["members"]]
-    words = [DemoText(person.login, text) for person in people for text in person.posts]
-    words += [_words(thread) for thread in raw["threads"]]
-    talks = [Talk(**talk) for talk in raw["talks"]]
-    groups = [Club(**group) for group in raw["groups"]]
-    complaints = [Complaint(**complaint) for complaint in raw["complaints"]]
-    return Community(
-        Login(raw["guide"], raw["password"]),
-        tuple(people),
-        tuple(words),
-        tuple(talks),
-        tuple(groups),
-        raw["moderator"],
-        tuple(complaints),
-    )
-
-
-def _words(raw: Mapping[str, Any]) -> DemoText:
-    replies, quotes, answers = (
-        tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes", "answers")
-    )
-    return DemoText(raw["by"], raw["text"], replies, quotes, answers, tuple(raw.get("pictures", ())))
+    return msgspec.toml.decode(resources.files(__package__).joinpath("demo.toml").read_bytes(), type=Community)
 
 
 def _chance(about: str) -> random.Random:
@@ -153,7 +137,7 @@ def _chance(about: str) -> random.Random:
 
 async def _sign_up(services: Services, community: Community) -> dict[str, int]:
     """Create all members with one password, which is hashed once; returns ids by login."""
-    hashed = await services.passwords.hash(Secret(community.login.password))
+    hashed = await services.passwords.hash(Secret(community.password))
 
     async def password_hash() -> Secret:
         return hashed
@@ -166,7 +150,7 @@ async def _sign_up(services: Services, community: Community) -> dict[str, int]:
         await accounts.update(services.db, member, profile={UserField.BIO: person.bio})
         return person.login, member
 
-    return dict(await asyncio.gather(*map(create, community.people)))
+    return dict(await asyncio.gather(*map(create, community.members)))
 
 
 class Crowd:
@@ -180,10 +164,10 @@ class Crowd:
     async def follow(self, community: Community) -> None:
         """Have each member follow others, chosen by shared circles, popularity, and who already follows them."""
         chosen: dict[str, list[str]] = {}
-        for person in community.people:
-            is_guide = person.login == community.login.login
+        for person in community.members:
+            is_guide = person.login == community.guide
             count = FOLLOWED_MOST if is_guide else _chance(person.login).randint(FOLLOWED_LEAST, FOLLOWED_MOST)
-            chosen[person.login] = self._choose(person, community.people)[:count]
+            chosen[person.login] = self._choose(person, community.members)[:count]
             for login in chosen[person.login]:
                 self._followers[login].append(person.login)
         pairs = [(self._ids[login], [self._ids[other] for other in followed]) for login, followed in chosen.items()]

@@ -20,7 +20,7 @@ class Club:
 
     name: str
     description: str
-    kind: str
+    kind: GroupKind
     owner: str
     posts: list[list[str]]
     members: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Club:
 async def gather(db: Database, ids: Mapping[str, int], club: Club) -> None:
     """Create a group, let everybody in, and publish its posts."""
     owner = ids[club.owner]
-    draft = GroupDraft(owner, club.name, club.description, GroupKind(club.kind))
+    draft = GroupDraft(owner, club.name, club.description, club.kind)
     _, group, job = accepted(await changes.create(db, draft))
     await dispatch.finish(db, job)
     invited = await membership.invite(db, group, owner, [ids[login] for login in club.members + club.invited])

@@ -23,7 +23,7 @@ class Complaint:
 
     by: str
     about: str
-    reason: str
+    reason: ReportReason
     note: str
     decision: str = ""
 
@@ -34,7 +34,7 @@ async def moderate(db: Database, ids: Mapping[str, int], moderator: str, complai
     await dispatch.finish(db, accepted(await accounts.set_role(db, ids[moderator], Role.MODERATOR, acting)))
     for one in complaints:
         subject = await _newest_status(db, ids[one.about])
-        draft = ReportDraft(ids[one.by], subject, ids[one.about], ReportReason(one.reason), one.note)
+        draft = ReportDraft(ids[one.by], subject, ids[one.about], one.reason, one.note)
         report = accepted(await reports.file(db, draft))
         if one.decision:
             await _dismiss(db, report, ids[moderator], one.decision)
