@@ -5,10 +5,12 @@ Every command returns its answer: lines for people, data for programs, and the e
 
 import contextlib
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import IO, Any, Protocol
 
 from resolvers import accounts
 from resolvers.homes import build
@@ -25,6 +27,7 @@ from store.media.objects import MediaUnavailable
 from store.upkeep import scanning
 from store.upkeep.findings import UNREADABLE
 
+OWNER_ONLY = 0o600  # permissions of a file with what members wrote
 ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone
 
 
@@ -43,6 +46,23 @@ class CommandAnswer:
 
 class UpkeepRefused(Exception):
     """The command cannot be run. The message is one line that says why."""
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a new file, which is on disk at the end, and removed if that fails. Raises UpkeepRefused if it exists."""
+    try:
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    except FileExistsError:
+        raise UpkeepRefused(f"{path} exists already") from None
+    try:
+        with os.fdopen(opened, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()
+        raise
 
 
 class Bar(Protocol):

@@ -177,9 +177,7 @@ async def _copy_all(db: Database, source: MovedServer, target: Database, show: S
     total = await scanning.count(db)
     every = max(1, total // COMPARED)
     with show("keys", total) as bar:
-        cursor = b""
-        while cursor != b"0":
-            cursor, names = await source.scan(cursor or b"0")
+        async for names in source.all_keys():
             await _copy(source, target, names)
             copied.keys += len(names)
             copied.sample |= {name for name in names if zlib.crc32(name.encode()) % every == 0}

@@ -7,17 +7,15 @@ all partitions at one moment. Jobs that were unfinished at that moment are in it
 
 import asyncio
 import contextlib
-import os
 import time
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.backups.file import LEAST_SECRET, BackupRecord, Writer
-from resolvers.upkeep.commands import CommandAnswer, Show, UpkeepRefused
+from resolvers.upkeep.commands import CommandAnswer, Show, UpkeepRefused, new_file
 from store.client.database import Database, Unavailable
 from store.layout import versions
 from store.media.objects import PARTIAL, MediaMissing, MediaUnavailable, PictureForm
@@ -25,7 +23,6 @@ from store.upkeep import scanning
 from store.upkeep.copying import kept, moving
 from store.upkeep.copying.moving import MovedServer
 
-OWNER_ONLY = 0o600  # permissions of the file
 BATCH = 500  # keys read per round trip
 FEW = 200  # changed keys of a node that are left until writes wait
 ROUNDS = 20  # of copying changed keys again; on a busy site, more rounds would leave no fewer
@@ -47,30 +44,13 @@ async def run(db: Database, show: Show, *, file: Path, key_file: Path | None, wi
     """Write a backup to a new file. A backup that fails leaves no file."""
     secret, copied = read_secret(key_file), BackedUpKeys()
     try:
-        with _new(file) as written:
+        with new_file(file) as written:
             writer = Writer(written, datetime.now(UTC).isoformat(), await versions.current(db), secret)
             await _copy(db, show, writer, copied, pictures=not without_pictures)
             writer.end()
     except (moving.MoveFailed, Unavailable, MediaUnavailable) as error:
         raise UpkeepRefused(f"the backup did not succeed: {error}") from error
     return _answer(file, copied, is_encrypted=secret is not None, pictures=not without_pictures)
-
-
-@contextlib.contextmanager
-def _new(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file, which is on disk at the end, and removed if that fails."""
-    try:
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
-    except FileExistsError:
-        raise UpkeepRefused(f"{path} exists already") from None
-    try:
-        with os.fdopen(opened, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink()
-        raise
 
 
 def read_secret(key_file: Path | None) -> bytes | None:
@@ -92,9 +72,7 @@ async def _copy(db: Database, show: Show, writer: Writer, copied: BackedUpKeys, 
     async with _sources(db) as sources:
         with show("keys", await scanning.count(db)) as bar:
             for source in sources:
-                cursor = b""
-                while cursor != b"0":
-                    cursor, names = await source.scan(cursor or b"0")
+                async for names in source.all_keys():
                     await _copy_keys(source, writer, names)
                     copied.keys += len(names)
                     bar.update(len(names))

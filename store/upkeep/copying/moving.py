@@ -4,7 +4,8 @@ The server announces each change of a key to a connection that tracks all of the
 announces neither acknowledged nor delivered entries of a stream. So streams count as changed whenever one looks.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -26,6 +27,15 @@ _LAG = 10  # `min-replicas-max-lag`, s: the server's default; with 0 the number 
 
 class MoveFailed(Exception):
     """A step of the move did not succeed. The message is one line that says which, and why."""
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """Raise MoveFailed, which says what has failed, for an error of a server or of a connection to it."""
+    try:
+        yield
+    except (RedisError, Unavailable, OSError) as error:
+        raise MoveFailed(f"{what}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +83,12 @@ class MovedServer:
     @classmethod
     async def open(cls, node: StoreNode) -> Self:
         """Connect to a server, and collect changes from now on."""
-        try:
+        with _failing("the server that is left"):
             reading, tracking = [
                 await connect(node.make_tracked, lambda made: _Binary(made, REPLY_SECONDS)) for _ in range(2)
             ]
             (info,) = _sound(await reading.send([("CLIENT", "INFO")]))
             _sound(await tracking.send([("CLIENT", "TRACKING", "ON", "BCAST")]))
-        except (RedisError, Unavailable, OSError) as error:
-            raise MoveFailed(f"the server that is left: {error}") from error
         facts = dict(part.split("=", 1) for part in info.decode().split() if "=" in part)
         return cls(reading, tracking, int(facts["db"]))
 
@@ -91,15 +99,15 @@ class MovedServer:
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Send commands and return their replies, in bytes."""
-        try:
+        with _failing("the server that is left"):
             return _sound(await self._reading.send(commands))
-        except (RedisError, Unavailable, OSError) as error:
-            raise MoveFailed(f"the server that is left: {error}") from error
 
-    async def scan(self, cursor: bytes) -> tuple[bytes, list[str]]:
-        """Return the next cursor, and some keys."""
-        ((cursor, found),) = await self.ask(("SCAN", cursor, "COUNT", SCANNED))
-        return cursor, [_name(key) for key in found]
+    async def all_keys(self) -> AsyncIterator[list[str]]:
+        """Yield batches of all keys that exist during the whole scan. Some may be repeated."""
+        cursor = b""
+        while cursor != b"0":
+            ((cursor, found),) = await self.ask(("SCAN", cursor or b"0", "COUNT", SCANNED))
+            yield [_name(key) for key in found]
 
     async def values(self, names: Sequence[str]) -> tuple[list[Value], list[str]]:
         """Return the values of some keys, and the names of those that no longer exist."""
@@ -124,11 +132,9 @@ class MovedServer:
         The server announces changes at the end of its turn, and so behind the replies of that turn. A second command is
         sent after the first reply, so its own reply comes behind them.
         """
-        try:
+        with _failing("changes can no longer be followed"):
             for _ in range(2):
                 await self._tracking.send([("PING",)])
-        except (RedisError, OSError) as error:
-            raise MoveFailed(f"changes can no longer be followed: {error}") from error
 
     def take_changed(self) -> set[str]:
         """Return the keys that have changed since the last call; raises MoveFailed once changes have been missed."""
@@ -159,18 +165,14 @@ async def accept_writes(db: Database) -> bool:
 
 
 async def _replicas(db: Database) -> tuple[int, int]:
-    try:
+    with _failing("the server that is left"):
         found = read_pairs(await db.one("CONFIG", "GET", "min-replicas-*"))
-    except (RedisError, Unavailable) as error:
-        raise MoveFailed(f"the server that is left: {error}") from error
     return int(found["min-replicas-to-write"]), int(found["min-replicas-max-lag"])
 
 
 async def _configure(db: Database, name: str, value: int) -> None:
-    try:
+    with _failing("the server that is left cannot be told to refuse or accept writes"):
         await db.one("CONFIG", "SET", name, value)
-    except (RedisError, Unavailable) as error:
-        raise MoveFailed(f"the server that is left cannot be told to refuse or accept writes: {error}") from error
 
 
 async def restore(target: Database, values: Sequence[Value], gone: Sequence[str]) -> None:
