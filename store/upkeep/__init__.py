@@ -1,1 +1,1 @@
-"""What only operators' commands read and repair: the checks of verify, a file per noun. Requests use `store` itself."""
+"""The checks of verify, a file per noun, and what else only operators' commands do. Requests use `store` itself."""

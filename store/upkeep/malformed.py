@@ -12,11 +12,10 @@ from redis.exceptions import ResponseError
 
 from store import kinds
 from store.client.database import Command, Database
-from store.keys.table import described
 from store.upkeep import counters
 from store.upkeep.findings import Finding
 from store.upkeep.forms import ANY, FORMS, OWN, KeyForm
-from store.upkeep.scanning import kind_of
+from store.upkeep.scanning import DESCRIBED, kind_of
 
 _READS: Mapping[str, tuple[Any, ...]] = {
     "string": ("GET",),
@@ -47,7 +46,7 @@ def _compiled(name: str, kind: str) -> _Kind:
     return _Kind(name, kind, form, re.compile(form.entry, re.DOTALL), re.compile(form.value, re.DOTALL), patterns)
 
 
-_KINDS = {one.name: _compiled(one.name, one.kind) for one in described()}
+_KINDS = {one.name: _compiled(one.name, one.kind) for one in DESCRIBED}
 
 
 async def malformed(db: Database, found: Sequence[str]) -> list[Finding]:

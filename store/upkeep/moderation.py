@@ -166,7 +166,7 @@ class LoggedAct(Struct, frozen=True):
 
     @property
     def wrong(self) -> str:
-        """What is wrong with the act, "" if it is as it was written."""
+        """The difference between the act and what was written, "" without one."""
         if not self.fields:
             return "is logged and gone" if self.name else ""
         if self.name is None:

@@ -49,7 +49,7 @@ def _wrong(
     db: Database, one: Upload, has_owner: int, listed: str | None, waiting: str | None, shown: Sequence[str | None]
 ) -> list[tuple[str, list[Command]]]:
     """Return what is wrong with a picture. `shown` are the copies of what it is attached to, or of open reports."""
-    # What belongs to a message, or is reserved for one, may outlive its owner's account.
+    # A picture of a message, or reserved for one, may outlive its owner's account.
     lasts = one.subject.startswith((MESSAGE, RESERVED))
     if not has_owner and not lasts:
         return [(f"its owner {one.owner} does not exist", _remove(db, one))]

@@ -15,7 +15,8 @@ SCANNED = 2_000  # COUNT: keys scanned per step
 
 _OWNED = re.compile(r"[a-z-]+:\{\d+\}:(\d+)")
 _KINDS = {kind.name: kind for kind in kinds.KINDS}
-_NAMES = {one.stem: one.name for one in described()}
+DESCRIBED = described()
+_NAMES = {one.stem: one.name for one in DESCRIBED}
 
 
 @dataclass(slots=True)
