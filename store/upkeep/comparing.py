@@ -7,16 +7,22 @@ from typing import Any
 from store.client.database import Command, Database
 from store.records.lists import read_pairs
 
-_READS: dict[str, list[Command]] = {
-    "string": [("GET",)],
-    "hash": [("HGETALL",)],
-    "list": [("LRANGE", 0, -1)],
-    "set": [("SMEMBERS",)],
-    "zset": [("ZRANGE", 0, -1, "WITHSCORES")],
-    "stream": [("XRANGE", "-", "+")],
+_READS: dict[str, Command] = {
+    "string": ("GET",),
+    "hash": ("HGETALL",),
+    "list": ("LRANGE", 0, -1),
+    "set": ("SMEMBERS",),
+    "zset": ("ZRANGE", 0, -1, "WITHSCORES"),
+    "stream": ("XRANGE", "-", "+"),
 }
 _GROUPS = ("name", "consumers", "pending", "last-delivered-id")
 _STREAM = ("length", "last-generated-id", "entries-added")
+
+
+def read_command(kind: str, key: str) -> Command:
+    """Return the command that reads the whole content of a key of a type."""
+    name, *bounds = _READS[kind]
+    return (name, key, *bounds)
 
 
 async def differing(one: Database, other: Database, names: Sequence[str]) -> list[str]:
@@ -35,8 +41,7 @@ async def _contents(db: Database, names: Sequence[str]) -> dict[str, Any]:
     kinds = dict(zip(names, facts[::2], strict=True))
     expiries = dict(zip(names, facts[1::2], strict=True))
     present = [name for name in names if kinds[name] != "none"]
-    reads = [(read, name, *rest) for name in present for read, *rest in _READS[kinds[name]]]
-    replies = dict(zip(present, await db.ask(*reads), strict=True))
+    replies = dict(zip(present, await db.ask(*(read_command(kinds[name], name) for name in present)), strict=True))
     streams = [name for name in present if kinds[name] == "stream"]
     about = dict(zip(streams, await _about(db, streams), strict=True))
     return {

@@ -13,18 +13,11 @@ from redis.exceptions import ResponseError
 from store import kinds
 from store.client.database import Command, Database
 from store.upkeep import counters
+from store.upkeep.comparing import read_command
 from store.upkeep.findings import Finding
 from store.upkeep.forms import ANY, FORMS, OWN, KeyForm
 from store.upkeep.scanning import DESCRIBED, kind_of
 
-_READS: Mapping[str, tuple[Any, ...]] = {
-    "string": ("GET",),
-    "hash": ("HGETALL",),
-    "list": ("LRANGE", 0, -1),
-    "set": ("SMEMBERS",),
-    "zset": ("ZRANGE", 0, -1, "WITHSCORES"),
-    "stream": ("XLEN",),
-}
 _COUNTERS = {(one.of.name, one.counter): one for one in kinds.LISTS if one.counter}
 _REMOVES = {"hash": "HDEL", "set": "SREM", "zset": "ZREM"}
 
@@ -55,12 +48,13 @@ async def malformed(db: Database, found: Sequence[str]) -> list[Finding]:
     A field of a record that is no counter is the truth, so a person has to decide on it.
     """
     known = [(key, kind) for key in found if (kind := _KINDS.get(kind_of(key)))]
-    reads: list[Command] = []
-    for key, kind in known:
-        name, *bounds = ("XRANGE", "-", "+") if kind.type == "stream" and kind.fields else _READS[kind.type]
-        reads.append((name, key, *bounds))
-    replies = await db.run(reads)
+    replies = await db.run([_read(key, kind) for key, kind in known])
     return [one for (key, kind), reply in zip(known, replies, strict=True) for one in _wrong(key, kind, reply)]
+
+
+def _read(key: str, kind: _Kind) -> Command:
+    """Return the command that reads what has a form: of a stream whose entries have none, only whether it is one."""
+    return ("XLEN", key) if kind.type == "stream" and not kind.fields else read_command(kind.type, key)
 
 
 def _wrong(key: str, kind: _Kind, reply: Any) -> list[Finding]:
