@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from resolvers.homes import build
 from resolvers.operation.inputs import batches
-from store import keys, kinds
+from store import kinds
 from store.client.database import Database
 from store.homes import stored
 from store.upkeep.scanning import scan
@@ -22,7 +22,7 @@ async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
     async for found in scan(db):
         for some in batches(found.of(kinds.HOME_STATE), TRIMMED):
             from_homes += sum(await db.ask(*(stored.trim_home(db, member) for member in some)))
-        timelines = [StoredTimeline.of(key) for key in found.others_of(keys.public, keys.hashtag)]
+        timelines = [StoredTimeline.of(key) for key in found.others_of("public", "hashtag")]
         from_others += sum(await db.ask(*(trim_timeline(db, timeline) for timeline in timelines)))
         progress(found.count)
     return {

@@ -11,7 +11,7 @@ from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import names
 from resolvers.upkeep.invariants import timelines as scored
 from resolvers.upkeep.invariants.homes import homes_equal
-from store import jobs, keys, kinds
+from store import jobs, kinds
 from store.client.database import Database
 from store.kinds import KeyKind
 from store.pictures.images import MESSAGE, STATUS, USER
@@ -55,8 +55,7 @@ OTHER_CHECKS: Mapping[KeyKind, tuple[Check, ...]] = {
     kinds.BLOCKED: (relationships.blocked,),
     kinds.STATUS: (
         scored.unlisted,
-        posts.at_originals,
-        posts.in_profile,
+        posts.listed,
         references.existent(kinds.STATUS),
         pictures.copies(STATUS),
     ),
@@ -89,23 +88,23 @@ OTHER_CHECKS: Mapping[KeyKind, tuple[Check, ...]] = {
 }
 CHECKS = {kind: (*lists.declared(kind), *OTHER_CHECKS.get(kind, ())) for kind in kinds.KINDS}
 
-# Checks of keys that no single id names, by the functions that build them.
-SITE_CHECKS: Mapping[tuple[Callable[..., str], ...], SiteCheck] = {
-    (keys.public, keys.hashtag): timelines.timelines,
-    (keys.important_public, keys.important_hashtag): scored.rankings,
-    (keys.outbox, keys.mails): mail.waiting,
-    (keys.uploads,): pictures.waiting,
-    (keys.sent,): conversations.hanging_lists,
-    (keys.conversation_of,): conversations.hanging_holders,
-    (keys.big,): members.big,
-    (keys.promotion, keys.promotions): promotions.promotions,
-    (keys.group_directory,): groups.directory,
-    (keys.indexed,): names.left_over,
-    (keys.names,): search.strays,
-    (keys.open_cases,): moderation.open_subjects,
-    (keys.cases,): moderation.case_lists,
-    (keys.moderation_log, keys.log_head): moderation.log,
-    (keys.login, keys.email): members.names,
+# Checks of keys that no single id names, by the names of their kinds.
+SITE_CHECKS: Mapping[tuple[str, ...], SiteCheck] = {
+    ("public", "hashtag"): timelines.timelines,
+    ("important_public", "important_hashtag"): scored.rankings,
+    ("outbox", "mails"): mail.waiting,
+    ("uploads",): pictures.waiting,
+    ("sent",): conversations.hanging_lists,
+    ("conversation_of",): conversations.hanging_holders,
+    ("big",): members.big,
+    ("promotion", "promotions"): promotions.promotions,
+    ("group_directory",): groups.directory,
+    ("indexed",): names.left_over,
+    ("names",): search.strays,
+    ("open_cases",): moderation.open_subjects,
+    ("cases",): moderation.case_lists,
+    ("moderation_log", "log_head"): moderation.log,
+    ("login", "email"): members.names,
 }
 
 
@@ -232,6 +231,6 @@ async def _check(db: Database, found: KeyBatch) -> list[Finding]:
         for check in CHECKS[kind]:
             for batch in batches(owners, CHECKED):
                 findings += await examine(partial(check, db), batch, kind.key)
-    for builders, of_site in SITE_CHECKS.items():
-        findings += await examine(partial(of_site, db), found.others_of(*builders), str)
+    for names_of_kinds, of_site in SITE_CHECKS.items():
+        findings += await examine(partial(of_site, db), found.others_of(*names_of_kinds), str)
     return findings

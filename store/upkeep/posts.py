@@ -20,9 +20,13 @@ async def posts(db: Database, ids: Sequence[int]) -> list[Post]:
     return [record for post, (reply,) in replies if (record := read_post(post, read_pairs(reply)))]
 
 
-async def in_profile(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each post's author's profile lists it."""
+async def listed(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each post's author's profile lists it, as does the original of each repost and quote, if that exists."""
     some = await posts(db, ids)
+    return await _unlisted_at_originals(db, some) + await _not_in_profiles(db, some)
+
+
+async def _not_in_profiles(db: Database, some: Sequence[Post]) -> list[Finding]:
     looks = {post.id: [("ZSCORE", keys.profile(post.author), _profile_entry(post))] for post in some}
     places = dict(await ask_each(db, looks))
     return [
@@ -45,9 +49,8 @@ def _profile_entry(post: Post) -> str:
     return f"{post.id}:{post.group}" if post.group else str(post.id)
 
 
-async def at_originals(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """The original of each repost and quote lists it, if the original exists."""
-    reposts = {one.id: one for one in await posts(db, ids) if isinstance(one, Repost) and not one.is_hidden}
+async def _unlisted_at_originals(db: Database, some: Sequence[Post]) -> list[Finding]:
+    reposts = {one.id: one for one in some if isinstance(one, Repost) and not one.is_hidden}
     originals = await existing(db, kinds.STATUS, {one.original_id for one in reposts.values()})
     looks = {one.id: [_place_at_original(one)] for one in reposts.values() if one.original_id in originals}
     return [

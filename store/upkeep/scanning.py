@@ -1,7 +1,7 @@
 """Iterates over all keys of the store, while other commands may change them, and sorts them by what they hold."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from store import keys, kinds
@@ -36,9 +36,9 @@ class KeyBatch:
         """Return the owners of the keys of some kinds."""
         return [owner for kind in wanted for owner in self.owners.get(kind, ())]
 
-    def others_of(self, *wanted: Callable[..., str]) -> list[str]:
-        """Return the keys without an owner that some functions of `store.keys` build."""
-        return [key for kind in wanted for key in self.others.get(kind.__name__, ())]
+    def others_of(self, *wanted: str) -> list[str]:
+        """Return the keys without an owner that the functions of `store.keys` with some names build."""
+        return [key for name in wanted for key in self.others.get(name, ())]
 
 
 async def scan(db: Database) -> AsyncIterator[KeyBatch]:

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.archives.sections import SECTIONS, of_lists
 from resolvers.upkeep import verify
-from resolvers.upkeep.verify import CHECKS
+from resolvers.upkeep.verify import CHECKS, SITE_CHECKS
 from store import keys, kinds
 from store.client.database import Database
 from store.client.lua import FOLDER
@@ -113,6 +113,12 @@ def test_every_field_that_says_how_many_is_declared() -> None:
 def test_what_is_found(line: str, field: set[str]) -> None:
     """A stored size is found however a script writes it, and no other field is."""
     assert counted_in(line) == field
+
+
+def test_checks_of_the_site() -> None:
+    """Each check of keys that no single id names is of documented kinds, which no declaration has."""
+    of_site = {name for names in SITE_CHECKS for name in names}
+    assert of_site <= {kind.name for kind in described()} - {kind.name for kind in kinds.KINDS}
 
 
 @pytest.fixture
