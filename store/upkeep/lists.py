@@ -157,15 +157,14 @@ def _counted(record: Record) -> Check:
             ]
             for owner in owners
         }
-        return [
-            Finding(record.key(owner), f"says {stored} {field}, there are {total}", counters.recount_list(of, owner))
-            for owner, (exists, numbers, *sizes) in await ask_each(db, looks)
-            for (field, of), number in zip(counted.items(), numbers, strict=True)
-            if exists and (stored := int(number or 0)) != (total := _total(of, dict(zip(sized, sizes, strict=True))))
-        ]
+        found: list[Finding] = []
+        for owner, (exists, numbers, *replies) in await ask_each(db, looks):
+            sizes = dict(zip(sized, replies, strict=True))
+            for (name, of), number in zip(counted.items(), numbers, strict=True):
+                total = sizes[of] - (sizes[of.uncounted] if of.uncounted else 0)
+                if exists and int(number or 0) != total:
+                    message = f"says {int(number or 0)} {name}, there are {total}"
+                    found.append(Finding(record.key(owner), message, counters.recount_list(of, owner)))
+        return found
 
     return check
-
-
-def _total(of: List, sizes: Mapping[List, int]) -> int:
-    return sizes[of] - (sizes[of.uncounted] if of.uncounted else 0)
