@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from store.keys.declaring import of_partition
 
+DAY = 86_400  # s: lifetime of idempotency keys and tombstones
+
 
 def hashtag(tag: str) -> str:
     """zset: posts that carry a tag → their own id; newest `HASHTAG_SIZE`"""
