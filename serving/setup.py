@@ -19,7 +19,7 @@ from store.ids import CLOCK_SKEW
 from store.layout import versions
 from store.layout.versions import UnsupportedLayout
 from store.media.objects import Media, MediaMissing, MediaUnavailable
-from store.settings import Settings, smtp, urls
+from store.settings import Settings, urls
 from store.settings.declaring import SettingError
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -153,7 +153,7 @@ async def _of_media(settings: Settings) -> list[Problem]:
 async def _of_mail(settings: Settings) -> list[Problem]:
     if not settings.smtp_url:
         return []
-    server = smtp.read(settings.smtp_url)
+    server = urls.smtp_server(settings.smtp_url)
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(server.host, server.port)

@@ -11,8 +11,8 @@ from typing import Protocol
 import aiosmtplib
 import structlog
 
-from store.settings import Settings, smtp
-from store.settings.smtp import SmtpServer
+from store.settings import Settings
+from store.settings.urls import SmtpServer, smtp_server
 
 DATA_FACTOR = 10  # After a mail's end, a server may take so many times as long. RFC 5321 §4.5.3.2.6 asks for 10 min.
 PERMANENT = 500  # SMTP replies from here on are final, those below ask to try again
@@ -47,7 +47,7 @@ class Transport(Protocol):
 def transport(settings: Settings) -> Transport:
     """Return a transport of its own to the server of SMTP_URL, or to files without one."""
     if settings.smtp_url:
-        return SmtpTransport(smtp.read(settings.smtp_url), settings)
+        return SmtpTransport(smtp_server(settings.smtp_url), settings)
     return FileTransport(settings.data_dir / "mail", settings.mail_files_kept)
 
 

@@ -6,7 +6,7 @@ from email.utils import getaddresses
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from store.settings import smtp, urls
+from store.settings import urls
 from store.settings.declaring import SettingError
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def check(settings: "Settings") -> None:
 def _check_mail(settings: "Settings") -> None:
     if settings.smtp_url:
         try:
-            smtp.read(settings.smtp_url)
-        except smtp.SmtpUrlRefused as rule:
+            urls.smtp_server(settings.smtp_url)
+        except urls.UrlRefused as rule:
             raise SettingError(f"SMTP_URL {rule}") from None
     (_, sender), *others = getaddresses([settings.mail_from])
     if others or "@" not in sender.strip("@") or not settings.mail_from.isprintable():

@@ -17,12 +17,12 @@ def setting(
     default: Any,
     meaning: str,
     *,
-    least: int | None = None,
+    least: int | None = 1,
     most: int | None = None,
     choices: tuple[str, ...] = (),
     is_secret: bool = False,
 ) -> Any:
-    """Return the field of a setting. Its meaning names the unit; `least` and `most` bound a number."""
+    """Return the field of a setting. Its meaning names the unit; `least` and `most` bound a number, if not None."""
     metadata = {"meaning": meaning, "least": least, "most": most, "choices": choices}
     return field(default=default, metadata=metadata, repr=not is_secret)
 

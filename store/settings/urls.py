@@ -1,13 +1,21 @@
-"""The URL of a Redis server or of the nodes of a cluster: checked before use, and shown without credentials."""
+"""The URLs of Redis servers and of an SMTP server: checked before use, and shown without credentials."""
 
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote, urlencode, urlsplit
+
+from store.secret import Secret
 
 SCHEMES = ("redis", "rediss", "unix")
 _SHOWN = {"db"}  # parameters; of the others, any may be a password
 
+StartTls = Literal["offered", "required", "never"]
+_SMTP_PORTS = {"smtp": 587, "smtps": 465}  # submission, RFC 6409 and RFC 8314
+_STARTTLS: dict[str, StartTls] = {"offered": "offered", "required": "required", "never": "never"}
+
 
 class UrlRefused(ValueError):
-    """The URL is no valid URL of a Redis server. The message states the rule and contains no part of the URL."""
+    """The URL is no valid URL of such a server. The message states the rule and contains no part of the URL."""
 
 
 def addresses(url: str) -> list[str]:
@@ -66,3 +74,55 @@ def shown(url: str) -> str:
     parts = urlsplit(url)
     query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name in _SHOWN])
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{'?' if query else ''}{query}"
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpServer:
+    """An SMTP server, and how Perch connects to it."""
+
+    host: str
+    port: int
+    user: str
+    password: Secret
+    is_tls: bool  # From the first byte on, not by STARTTLS.
+    starttls: StartTls
+
+    @property
+    def shown(self) -> str:
+        """The server's address without user and password, for logs."""
+        return f"{self.host}:{self.port}"
+
+
+def smtp_server(url: str) -> SmtpServer:
+    """Return the server that a URL names; raises UrlRefused."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise UrlRefused("must have a number as its port; in a password, / is written as %2F") from None
+    if parts.scheme not in _SMTP_PORTS:
+        raise UrlRefused("must begin with smtp:// or smtps://")
+    if not parts.hostname:
+        raise UrlRefused("must name a host, such as smtp://mail.example.org:587")
+    if parts.path.strip("/") or parts.fragment:
+        raise UrlRefused("must end after the port or ?starttls=; in a password, / is %2F and # is %23")
+    if (parts.password is not None) != bool(parts.username):
+        raise UrlRefused("must have both a user and a password, or neither")
+    return SmtpServer(
+        host=parts.hostname,
+        port=port or _SMTP_PORTS[parts.scheme],
+        user=unquote(parts.username or ""),
+        password=Secret(unquote(parts.password or "")),
+        is_tls=parts.scheme == "smtps",
+        starttls=_starttls(parts),
+    )
+
+
+def _starttls(parts: SplitResult) -> StartTls:
+    given = parse_qs(parts.query, keep_blank_values=True)
+    wanted = given.pop("starttls", ["required" if parts.username else "offered"])
+    if given or len(wanted) != 1 or wanted[0] not in _STARTTLS:
+        raise UrlRefused("may have one parameter: starttls=offered, starttls=required or starttls=never")
+    if parts.username and parts.scheme == "smtp" and wanted[0] != "required":
+        raise UrlRefused("must not weaken STARTTLS: a password is sent over TLS only")
+    return _STARTTLS[wanted[0]]
