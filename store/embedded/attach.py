@@ -38,23 +38,23 @@ from store.embedded.launch import (
     HOLDERS_LOCK,
     LOCKS,
     SUPERVISOR_LOCK,
+    USUAL,
     EmbeddedStoreError,
     Launch,
-    NodeOptions,
     StartOptions,
     StoreLocation,
+    Waits,
     launch,
+    nobody_waits,
     open_lock,
     opened,
+    progress,
 )
-from store.embedded.loading import Waits, nobody_waits, progress
 
 if sys.platform != "win32":  # on Windows this module can be imported, and attach() raises EmbeddedStoreError
     import fcntl
 
     from store.embedded import supervisor
-
-DAMAGED_END_BYTES = 64 << 20
 
 _SOCKET = "store.sock"
 _SOCKET_PATH_BYTES = 100  # Linux allows 107, macOS 103.
@@ -137,27 +137,21 @@ class Attachment:
 
 async def attach(
     data_dir: Path,
+    options: StartOptions = USUAL,
     *,
-    appendfsync: str = "everysec",
-    damaged_end_bytes: int = DAMAGED_END_BYTES,
-    least_free_bytes: int = 0,
     timeout: float = 60.0,  # noqa: ASYNC109  it limits silence, not the call: loading may take any time
-    node: NodeOptions | None = None,
     passwords: Path | None = None,
     waits: Waits = nobody_waits,
 ) -> Attachment:
     """Attach to the server of a data directory, starting it if it does not run, and hold it.
 
-    `damaged_end_bytes` is the most that is cut off a damaged append-only file. With less than `least_free_bytes` of
-    disk space, the server refuses writes. Both and `appendfsync` take effect only if this attachment starts the
-    server, now or later. `timeout` is how long the server may be silent, in s. A node of a
-    cluster has `node` and `passwords`, the file with its password. While the server loads its data, `waits` is told how
-    far it is.
+    The options take effect only if this attachment starts the server, now or later. `timeout` is how long the server
+    may be silent, in s. A node of a cluster has `passwords`, the file with its password. While the server loads its
+    data, `waits` is told how far it is.
     Raises EmbeddedStoreError when the directory cannot be used, or the server does not start or answer.
     """
     if sys.platform == "win32":
         raise EmbeddedStoreError("the embedded store needs Linux or macOS; here REDIS_URL must name a server")
-    options = StartOptions(appendfsync, damaged_end_bytes, least_free_bytes, node)
     try:
         data_dir = prepared(data_dir)
         place = StoreLocation(data_dir, _socket_path(data_dir), passwords)

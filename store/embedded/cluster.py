@@ -18,11 +18,18 @@ from pathlib import Path
 import redis.asyncio as redis
 
 from store.embedded.append_only_file import FOLDER
-from store.embedded.attach import DAMAGED_END_BYTES, Attachment, attach, prepared
+from store.embedded.attach import Attachment, attach, prepared
 from store.embedded.joining import JoinError, join
-from store.embedded.launch import EmbeddedStoreError, NodeOptions, opened
-from store.embedded.loading import Waits, nobody_waits
-from store.embedded.ports import HOST
+from store.embedded.launch import (
+    HOST,
+    USUAL,
+    EmbeddedStoreError,
+    NodeOptions,
+    StartOptions,
+    Waits,
+    nobody_waits,
+    opened,
+)
 from store.settings.checking import MOST_WITHOUT_REPLICAS
 
 if sys.platform != "win32":
@@ -81,17 +88,14 @@ def primaries_of(nodes: int) -> int:
 async def attach_cluster(
     data_dir: Path,
     nodes: int,
+    options: StartOptions = USUAL,
     *,
-    appendfsync: str = "everysec",
-    damaged_end_bytes: int = DAMAGED_END_BYTES,
-    least_free_bytes: int = 0,
-    timeout: float = 60.0,  # noqa: ASYNC109  the same as in `attach`
     node_timeout_ms: int = NODE_TIMEOUT_MS,
     waits: Waits = nobody_waits,
 ) -> ClusterAttachment:
     """Attach to the nodes of a data directory, starting those that do not run, and join them.
 
-    `nodes` is their number if there are none yet. Every option takes effect only on nodes that this attachment starts.
+    `nodes` is their number if there are none yet. The options take effect only on nodes that this attachment starts.
     Raises EmbeddedStoreError when the directory cannot be used, or a node does not start, answer or join.
     """
     try:
@@ -101,16 +105,8 @@ async def attach_cluster(
     attached: dict[int, Attachment] = {}
 
     async def add(number: int, path: Path) -> None:
-        attached[number] = await attach(
-            path,
-            appendfsync=appendfsync,
-            damaged_end_bytes=damaged_end_bytes,
-            least_free_bytes=least_free_bytes,
-            timeout=timeout,
-            node=NodeOptions(number, node_timeout_ms),
-            passwords=folder / _PASSWORDS,
-            waits=waits,
-        )
+        own = options._replace(node=NodeOptions(number, node_timeout_ms))
+        attached[number] = await attach(path, own, passwords=folder / _PASSWORDS, waits=waits)
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -15,7 +15,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from store.client.slots import SLOTS
-from store.embedded.ports import HOST
+from store.embedded.launch import HOST
 
 JOIN_SECONDS = 60.0  # time to join, once all servers have loaded their data
 _MEET_SECONDS = 1.0  # time between two meetings of the same nodes, for a handshake to succeed or fail

@@ -1,14 +1,16 @@
-"""Starts the supervisor of an embedded store, and with it the server."""
+"""Starts the supervisor of an embedded store, and with it the server, and says how far that has come."""
 
 import contextlib
 import json
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,13 +18,17 @@ import structlog
 
 from store.client.requirements import REQUIRED
 from store.embedded import append_only_file
-from store.embedded.ports import HOST, free_port
 
 if sys.platform != "win32":
     import fcntl
 
     from store.embedded import supervisor
 
+Waits = Callable[[Callable[[], str]], None]  # told again and again while a server loads; gets what says how far it is
+
+HOST = "127.0.0.1"  # where the nodes of a cluster listen
+BUS_OFFSET = 10_000  # a node's cluster bus listens on its port plus this number, unless the server is told otherwise
+MOST_NODES = 32
 HOLDERS_LOCK = "holders.lock"
 SUPERVISOR_LOCK = "supervisor.lock"
 _STORE_LOCK = "store.lock"
@@ -31,6 +37,9 @@ _PORT = "port"  # file with the port that a node had last
 _GAVE_UP = 1  # Exit status of a supervisor.
 _POLL_SECONDS = 0.02  # Time between two tries to lock `store.lock` while an orphaned server runs.
 _WARNING = " # "  # Text before a warning in a line of the server's log.
+_FIRST_PORT, _PORTS = 10_000, 10_000  # They and the bus ports lie below those that Linux gives to outgoing connections.
+_ANSWER_SECONDS = 1.0  # For the whole reply of a server that loads its data.
+_LOADED = re.compile(rb"\bloading_loaded_perc:(\d+)")
 _LEAST_ROOM_BYTES = 1 << 20  # With less free disk space, a failed start is reported with "the disk is full".
 
 log = structlog.get_logger()
@@ -62,10 +71,13 @@ class NodeOptions(NamedTuple):
 class StartOptions(NamedTuple):
     """Options for starting a server. A server that runs already keeps its own."""
 
-    appendfsync: str
-    damaged_end_bytes: int  # The most that is cut off the append-only file.
+    appendfsync: str = "everysec"
+    damaged_end_bytes: int = 64 << 20  # The most that is cut off the append-only file.
     least_free_bytes: int = 0  # Free disk space below which writes are refused.
     node: NodeOptions | None = None
+
+
+USUAL = StartOptions()
 
 
 def open_lock(lock: Path) -> int:
@@ -211,3 +223,49 @@ def _node_settings(data_dir: Path, node: NodeOptions) -> dict[str, str]:
         "cluster-allow-replica-migration": "no",  # a node keeps its place
         "repl-diskless-sync-delay": "0",  # s; few replicas, none of which is worth waiting for
     }
+
+
+def free_port(node: int, previous: int = 0) -> int:
+    """Return the port of a node: the previous one if it is free, else another one that is free.
+
+    Nodes with different numbers get different ports, even before any of them listens. So do processes that choose at
+    the same time, because each begins at another port.
+    """
+    begin = os.getpid() * MOST_NODES + node
+    others = (_FIRST_PORT + (begin + step) % _PORTS for step in range(0, _PORTS, MOST_NODES))
+    for port in (*([previous] if previous else []), *others):
+        if _is_free(port) and _is_free(port + BUS_OFFSET):
+            return port
+    raise OSError(f"no port between {_FIRST_PORT} and {_FIRST_PORT + _PORTS} is free")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as listener:
+        # As the server does: else the connections that a killed server has left would hold its port for a minute.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def nobody_waits(_: Callable[[], str]) -> None:
+    """Tell nobody."""
+
+
+def progress(place: StoreLocation) -> str:
+    """Return what a server that does not serve yet is doing, in words, with how much of its data it has loaded."""
+    name = place.data_dir.name
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(_ANSWER_SECONDS)
+        connection.connect(str(place.socket))
+        if place.passwords:
+            connection.sendall(f"AUTH {supervisor.password_in(str(place.passwords))}\r\n".encode())
+        connection.sendall(b"INFO persistence\r\nPING\r\n")
+        reply = b""
+        while b"-LOADING" not in reply and b"+PONG" not in reply and (more := connection.recv(1 << 16)):
+            reply += more
+        if loaded := _LOADED.search(reply):
+            return f"The store in {name} loads its data: {int(loaded[1])} %"
+    return f"The store in {name} prepares its data"

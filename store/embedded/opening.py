@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -19,8 +18,7 @@ from store.client.database import Database, Unavailable
 from store.embedded import cluster
 from store.embedded.attach import Attachment, attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
-from store.embedded.launch import EmbeddedStoreError
-from store.embedded.loading import Waits, nobody_waits
+from store.embedded.launch import EmbeddedStoreError, StartOptions, Waits, nobody_waits
 from store.layout import processes, versions
 from store.settings import SECRET_LENGTH, Settings
 from store.settings.declaring import SettingError
@@ -57,16 +55,11 @@ async def database(
 
 
 async def _attached(settings: Settings, waits: Waits) -> Attachment | ClusterAttachment:
-    options: dict[str, Any] = {
-        "appendfsync": settings.appendfsync,
-        "damaged_end_bytes": settings.damaged_end_mib << 20,
-        "least_free_bytes": settings.min_free_disk << 20,
-        "waits": waits,
-    }
+    options = StartOptions(settings.appendfsync, settings.damaged_end_mib << 20, settings.min_free_disk << 20)
     nodes = cluster.size(settings.data_dir, settings.store_nodes)
     if nodes == 1:
-        return await attach(settings.data_dir, **options)
-    return await attach_cluster(settings.data_dir, nodes, **options)
+        return await attach(settings.data_dir, options, waits=waits)
+    return await attach_cluster(settings.data_dir, nodes, options, waits=waits)
 
 
 async def _reach(db: Database, waits: Waits, patience: float) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from store.embedded import append_only_file
 from store.embedded.attach import attach
-from store.embedded.launch import EmbeddedStoreError
+from store.embedded.launch import EmbeddedStoreError, StartOptions
 from tests.support.servers.holders import LOCKS, attached, run_after, server_info, until_free
 from tests.support.transport.small import logged
 
@@ -111,10 +111,10 @@ async def test_much_is_refused(tmp_path: Path) -> None:
     file.write_bytes(damaged)
     rule = rf"{re.escape(str(file))} is damaged at byte {len(damaged) - 2000}; with DAMAGED_END_MIB=1 the store starts"
     with pytest.raises(EmbeddedStoreError, match=rf"\A{rule}.* 2000 bytes [^\n]*\Z"):
-        await attach(tmp_path, damaged_end_bytes=1999)
+        await attach(tmp_path, StartOptions(damaged_end_bytes=1999))
     assert file.read_bytes() == damaged
     await until_free(tmp_path, *LOCKS)
-    async with attached(tmp_path, damaged_end_bytes=2000) as (_, client):
+    async with attached(tmp_path, StartOptions(damaged_end_bytes=2000)) as (_, client):
         assert await client.get("d") == "4"
 
 

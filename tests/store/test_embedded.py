@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from store.client.requirements import REQUIRED
 from store.embedded.attach import attach
-from store.embedded.launch import EmbeddedStoreError
+from store.embedded.launch import EmbeddedStoreError, StartOptions
 from store.settings import Settings
 from tests.support.servers.holders import (
     LOCKS,
@@ -43,7 +43,7 @@ async def test_stop_and_start(tmp_path: Path) -> None:
 
 async def test_configuration(tmp_path: Path) -> None:
     """The server listens on no TCP port and has the settings that the store needs."""
-    async with attached(tmp_path, appendfsync="always") as (_, client):
+    async with attached(tmp_path, StartOptions("always")) as (_, client):
         settings = await client.config_get("*")
     expected = {"port": "0", "save": "", "appendonly": "yes", "appendfsync": "always", "dir": str(tmp_path)}
     expected |= {**REQUIRED, "aof-use-rdb-preamble": "yes"}
@@ -110,7 +110,7 @@ async def test_attached_twice(tmp_path: Path) -> None:
 
 async def test_killed_server(tmp_path: Path) -> None:
     """A killed server is restarted and has everything it had answered."""
-    async with attached(tmp_path, appendfsync="always") as (attachment, client):
+    async with attached(tmp_path, StartOptions("always")) as (attachment, client):
         for number in range(100):
             await client.rpush("numbers", number)
         server, run = await server_info(client)

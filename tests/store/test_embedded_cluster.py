@@ -20,8 +20,7 @@ from store.embedded import cluster
 from store.embedded.attach import attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.embedded.joining import ClusterView, view
-from store.embedded.launch import EmbeddedStoreError, NodeOptions
-from store.embedded.ports import BUS_OFFSET
+from store.embedded.launch import BUS_OFFSET, EmbeddedStoreError, NodeOptions, StartOptions
 from store.settings import Settings
 from store.settings.declaring import SettingError
 from store.settings.urls import addresses
@@ -208,7 +207,9 @@ async def test_interrupted_start(tmp_path: Path) -> None:
     """Nodes that were made but only half joined, because their process was killed, are joined by the next one."""
     folder = cluster._prepared(tmp_path, 3)  # noqa: SLF001  what the killed process had done
     for number in range(2):
-        node = await attach(folder / str(number), node=NodeOptions(number, 2000), passwords=folder / "passwords")
+        node = await attach(
+            folder / str(number), StartOptions(node=NodeOptions(number, 2000)), passwords=folder / "passwords"
+        )
         async with Redis.from_url(node.url) as client:
             await client.cluster("ADDSLOTSRANGE", number * 5461, number * 5461 + 5460)
         await node.close()

@@ -12,6 +12,7 @@ import pytest
 
 from store.client.database import Database
 from store.embedded.attach import attach
+from store.embedded.launch import StartOptions
 from store.embedded.supervisor import DISK_IS_LOW
 from store.settings import Settings
 from store.upkeep.copying import moving
@@ -146,7 +147,7 @@ async def test_read_only_disk(disk: Disk, has_data: bool) -> None:
 
 async def test_a_move_on_a_low_disk(tmp_path: Path) -> None:
     """A store without disk space goes on to refuse writes when a move has begun and ended to refuse them."""
-    held = await attach(tmp_path, least_free_bytes=1 << 60)
+    held = await attach(tmp_path, StartOptions(least_free_bytes=1 << 60))
     db = Database(held.url, Settings())
     await until(partial(_says_replicas, db, DISK_IS_LOW))
     await moving.refuse_writes(db)

@@ -11,7 +11,7 @@ from typing import Any
 from redis.crc import key_slot
 
 from store.embedded.joining import ClusterView, join
-from store.embedded.ports import HOST
+from store.embedded.launch import HOST
 from store.ids import PARTITIONS
 from tests.support.people import SECRET
 from tests.support.servers.nodes import Node

@@ -8,13 +8,13 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 from redis.asyncio import Redis
 from redis.exceptions import BusyLoadingError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from store.embedded.attach import Attachment, attach
+from store.embedded.launch import USUAL, StartOptions
 
 REPOSITORY = Path(__file__).parents[3]
 SECONDS = 30  # after which an expected event counts as lost
@@ -61,8 +61,8 @@ async def greeting(process: Process) -> tuple[bool, str]:
 
 
 @contextlib.asynccontextmanager
-async def attached(data_dir: Path, **options: Any) -> AsyncIterator[tuple[Attachment, Redis]]:
-    attachment = await attach(data_dir, **options)
+async def attached(data_dir: Path, options: StartOptions = USUAL) -> AsyncIterator[tuple[Attachment, Redis]]:
+    attachment = await attach(data_dir, options)
     try:
         async with Redis.from_url(attachment.url, decode_responses=True) as client:
             yield attachment, client

@@ -10,7 +10,7 @@ from typing import Any
 import redis.asyncio as redis
 
 from store.embedded.joining import ClusterView, view
-from store.embedded.ports import HOST, free_port
+from store.embedded.launch import HOST, free_port
 from tests.support.servers.processes import until
 
 
