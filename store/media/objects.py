@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from aiohttp import ClientConnectionError, ClientError, ClientSession, ClientTimeout, hdrs
 from msgspec import Struct
+from yarl import URL
 
 from store.settings import Settings
 
@@ -28,7 +31,10 @@ CONNECT_SECONDS = 5  # to reach S3
 REQUEST_SECONDS = 30  # for one request to S3
 RETRIES = 2  # of a request to S3 that failed
 PARTIAL = "#"  # in the name of a file that is being written, as obstore names it
+SENT_BYTES = 64 << 10  # of a file that are read and sent to S3 at a time
+FIRST_PAUSE = 0.1  # seconds before the first retry of sending; each later pause is twice as long
 RETRY_SECONDS = 20  # in which a request to S3 is tried again
+_PASSING = {408, 429, 500, 502, 503, 504}  # statuses after which S3 asks for a retry
 
 
 class PictureForm(Enum):
@@ -125,16 +131,10 @@ class Media:
         import obstore
         from obstore.store import S3Store
 
-        from store.media.sending import NotSent, SendingLimits, send
-
         assert isinstance(self._store, S3Store)
         life = timedelta(seconds=PUT_LINK_SECONDS + RETRIES * REQUEST_SECONDS)
         link = await obstore.sign_async(self._store, "PUT", f"{name}/{form.value}", life)
-        limits = SendingLimits(connect=CONNECT_SECONDS, request=REQUEST_SECONDS, retries=RETRIES)
-        try:
-            await send(link, file, form.content_type, limits)
-        except NotSent as error:
-            raise MediaUnavailable(str(error)) from error
+        await _put(link, file, form.content_type)
 
     async def size(self, name: str, form: PictureForm) -> int | None:
         """Return an object's size in bytes, None without the object."""
@@ -240,3 +240,46 @@ def _outages() -> Iterator[None]:
         raise MediaMissing(str(error)) from None
     except (BaseError, OSError) as error:
         raise MediaUnavailable(str(error).partition("\n")[0]) from error
+
+
+async def _put(link: str, file: IO[bytes], content_type: str) -> None:
+    """Send what is left of a file by a PUT, and repeat that after an outage that may pass.
+
+    Raises MediaUnavailable, whose message has no link, because links are signed.
+    """
+    begin, pause = file.tell(), FIRST_PAUSE
+    for attempt in range(RETRIES + 1):
+        file.seek(begin)
+        refusal, may_pass = await _put_once(link, file, content_type)
+        if refusal is None:
+            return
+        if attempt == RETRIES or not may_pass:
+            raise MediaUnavailable(refusal)
+        await asyncio.sleep(pause)
+        pause *= 2
+
+
+async def _put_once(link: str, file: IO[bytes], content_type: str) -> tuple[str | None, bool]:
+    """Return why a bucket has not taken a file, None if it has, and whether a retry may help."""
+    begin = file.tell()
+    size = file.seek(0, os.SEEK_END) - begin
+    file.seek(begin)
+    timeout = ClientTimeout(total=REQUEST_SECONDS, sock_connect=CONNECT_SECONDS)
+    headers = {hdrs.CONTENT_TYPE: content_type, hdrs.CONTENT_LENGTH: str(size)}
+    try:
+        async with (
+            ClientSession(timeout=timeout, trust_env=True) as session,
+            session.put(URL(link, encoded=True), data=_pieces(file), headers=headers) as response,
+        ):
+            if response.ok:
+                return None, False
+            return f"the bucket answers a PUT with {response.status}", response.status in _PASSING
+    except (ClientConnectionError, TimeoutError) as error:
+        return f"the bucket cannot be reached: {type(error).__name__}", True
+    except ClientError as error:
+        return f"the bucket does not take a PUT: {type(error).__name__}", False
+
+
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    while piece := await asyncio.to_thread(file.read, SENT_BYTES):
+        yield piece
