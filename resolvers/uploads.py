@@ -29,7 +29,6 @@ from store.limits import attempts, windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
 from store.limits.writes import share_of
 from store.media.objects import PictureForm
-from store.pictures import originals
 from store.pictures import uploads as stored
 from store.pictures.uploads import Upload, UploadDraft
 from store.records.jobs import Job
@@ -137,14 +136,14 @@ async def admitted(services: Services, upload: Upload, address: str) -> AsyncIte
     """
     db, settings = services.db, services.settings
     await _require_room(db)
-    waiting = await originals.waiting_bytes(db)
+    waiting = await stored.waiting_bytes(db)
     if waiting and waiting + upload.size > settings.images_waiting_mib * MIB:
         METER.refusals["images_waiting_mib"] += 1
         raise ServiceUnavailable("too many pictures wait to be processed: try again later", REFUSING_SECONDS)
     if settings.rate_limit:
         await _count_for_address(db, address, upload.size)
     most = settings.images_waiting_mib_per_member if settings.rate_limit else 0
-    if not await originals.begin(db, upload, most * MIB):
+    if not await stored.begin(db, upload, most * MIB):
         METER.refusals["images_waiting_mib_per_member"] += 1
         message = f"at most {most:,} MiB of your pictures may wait to be processed: try again later"
         raise RateLimited(message, REFUSING_SECONDS)
@@ -152,7 +151,7 @@ async def admitted(services: Services, upload: Upload, address: str) -> AsyncIte
         yield
     except BaseException:
         with contextlib.suppress(Unavailable):  # it expires
-            await originals.end(db, upload)
+            await stored.give_up(db, upload)
         raise
 
 

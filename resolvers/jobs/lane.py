@@ -10,7 +10,7 @@ from store import jobs
 from store.client.background import BACKGROUND
 from store.client.database import Database, Unavailable
 from store.client.tasks import stop
-from store.pictures import processing_time, uploads
+from store.pictures import uploads
 from store.records.job_bodies import UploadProcessing
 from store.records.jobs import Job
 
@@ -76,7 +76,7 @@ class Lane:
         is_served = True
         try:
             await BACKGROUND.give_way()
-            is_served = await processing_time.is_left(self._db, member)
+            is_served = await uploads.may_process(self._db, member)
             if is_served:
                 await self._attempt(job)
             else:

@@ -16,7 +16,7 @@ from store.client.database import Database
 from store.client.metering import METER
 from store.media.objects import MediaMissing, PictureForm
 from store.moderation import reports
-from store.pictures import images, processing_time, uploads
+from store.pictures import images, uploads
 from store.pictures.uploads import Processed, Upload
 from store.records.job_bodies import ObjectRemoval, PictureReservation, UploadProcessing
 from store.records.jobs import Job
@@ -61,7 +61,7 @@ async def _process(db: Database, upload: Upload) -> None:
         made = await make(db.settings, source, targets, square=upload.purpose in SQUARE)
         METER.images += 1
         METER.image_seconds += time.monotonic() - began
-        await processing_time.spend(db, upload.owner, made.seconds)
+        await uploads.count_processing(db, upload.owner, made.seconds)
         METER.uploads[made.error or UploadState.READY.value] += 1
         if made.error:
             await uploads.fail(db, upload.id, upload.object, made.error)

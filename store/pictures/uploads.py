@@ -1,4 +1,8 @@
-"""Uploads: files on their way to be pictures, in the partition of the member who uploads them."""
+"""Uploads: files on their way to be pictures, in the partition of the member who uploads them.
+
+Originals are the files that arrive or wait to be processed. Each counts until it is processed. One that a killed
+process has left counts until it expires.
+"""
 
 import secrets
 import time
@@ -15,6 +19,7 @@ from store.ids import PARTITIONS, first_of, instant, partition
 from store.keys.fields import ImageField
 from store.limits import windows
 from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
+from store.limits.writes import share_of
 from store.records.job_bodies import UploadProcessing
 from store.records.jobs import Job, read_job
 from store.records.lists import read_pairs
@@ -183,6 +188,55 @@ async def _finish(db: Database, upload: int, name: str, changes: Mapping[str, ob
     return bool(outcome)
 
 
+async def begin(db: Database, upload: Upload, most: int) -> bool:
+    """Count an upload whose bytes begin to arrive; False if more than `most` bytes of its member would wait.
+
+    0 is no limit. One upload may always wait. Repeating it counts the upload once.
+    """
+    counted = await db.call(
+        "begin_upload",
+        originals=keys.originals(partition(upload.id)),
+        id=upload.id,
+        member=upload.owner,
+        size=upload.size,
+        most=most,
+        seconds=db.settings.upload_seconds,
+    )
+    return bool(counted)
+
+
+async def give_up(db: Database, upload: Upload) -> None:
+    """Count an upload no longer whose bytes have not arrived."""
+    await db.one("HDEL", keys.originals(partition(upload.id)), upload.id)
+
+
+async def waiting_bytes(db: Database) -> int:
+    """Return how many bytes wait of all members. One round trip."""
+    now = time.time() * 1000
+    replies = await db.ask(*(("HVALS", keys.originals(p)) for p in range(PARTITIONS)))
+    counted = (map(int, value.split()) for values in replies for value in values)
+    return sum(size for _, size, expires in counted if expires > now)
+
+
+async def may_process(db: Database, member: int) -> bool:
+    """Return whether a member's pictures may take more processor time in this hour. One round trip."""
+    settings = db.settings
+    if not settings.rate_limit or not member:
+        return True
+    most, _ = share_of(settings, member, settings.image_seconds_per_hour)
+    return int(await db.one("GET", _processing_time(member)) or 0) < most * 1000
+
+
+async def count_processing(db: Database, member: int, seconds: float) -> None:
+    """Count processor time that a picture of a member has taken, s. One round trip."""
+    key = _processing_time(member)
+    await db.ask(("INCRBY", key, round(seconds * 1000)), ("EXPIRE", key, HOUR_SECONDS, "NX"))
+
+
+def _processing_time(member: int) -> str:
+    return keys.processing_time(member, windows.current(HOUR_SECONDS))
+
+
 def channel(upload: int) -> str:
     """Return the Pub/Sub channel on which it is published that an upload's state has changed."""
     return keys.upload_channel(upload)
@@ -219,7 +273,3 @@ def remove_command(db: Database, upload: int, owner: int) -> Command:
 def new_name(upload: int) -> str:
     """Return a name for the objects of an upload: it says whose they are, and nobody can guess it."""
     return f"{upload:014x}{secrets.token_hex(NAME_BYTES)}"
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -10,7 +10,7 @@ from store import keys
 from store.client.database import Database
 from store.limits import windows
 from store.limits.windows import HOUR_SECONDS
-from store.pictures import processing_time
+from store.pictures import uploads
 from store.settings import Settings
 from tests.support.costly_pictures import scans
 from tests.support.people import Member, shrunk
@@ -30,13 +30,13 @@ def settings(settings: Settings) -> Settings:
 def order(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The members whose pictures were processed, in that order."""
     found: list[int] = []
-    spend = processing_time.spend
+    spend = uploads.count_processing
 
     async def noting(db: Database, member: int, seconds: float) -> None:
         found.append(member)
         await spend(db, member, seconds)
 
-    monkeypatch.setattr(processing_time, "spend", noting)
+    monkeypatch.setattr(uploads, "count_processing", noting)
     return found
 
 
@@ -57,7 +57,7 @@ async def test_used_up_time(
     db: Database, services: Services, order: list[int], alice: Member, bob: Member, worker: Worker
 ) -> None:
     """The pictures of a member whose processor time is used up wait until the hour ends. Those of others do not."""
-    await processing_time.spend(db, number(alice.id), 30)
+    await uploads.count_processing(db, number(alice.id), 30)
     order.clear()
     waits = await sent(alice, drawn())
     await sent(bob, drawn())
@@ -84,9 +84,9 @@ async def test_time_is_counted(db: Database, services: Services, alice: Member, 
 
 async def test_new_members_have_less_time(db: Database, settings: Settings, alice: Member) -> None:
     """A new member has the share of new members of the processor time; without limits, nobody's is counted."""
-    await processing_time.spend(db, number(alice.id), 6)
-    assert await processing_time.is_left(db, number(alice.id))
+    await uploads.count_processing(db, number(alice.id), 6)
+    assert await uploads.may_process(db, number(alice.id))
     for changes, is_left in ({"new_member_hours": 1}, False), ({"new_member_hours": 1, "rate_limit": 0}, True):
         other = Database(settings.redis_url, shrunk(settings, **changes))
-        assert await processing_time.is_left(other, number(alice.id)) is is_left
+        assert await uploads.may_process(other, number(alice.id)) is is_left
         await other.close()

@@ -13,7 +13,7 @@ from store.client.database import Database
 from store.ids import partition
 from store.limits import windows
 from store.media.objects import Media
-from store.pictures import originals, uploads
+from store.pictures import uploads
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk
 from tests.support.uploads import announce, drawn, put, sent, upload_of
@@ -59,7 +59,7 @@ async def test_bytes_of_a_member(db: Database, services: Services, alice: Member
     assert (await upload_of(alice, upload["id"]))["state"] == "WAITING"
     assert await send(bob) == TAKEN
     await work_off(db, worker)
-    assert await originals.waiting_bytes(db) == 0
+    assert await uploads.waiting_bytes(db) == 0
     assert await put(alice, upload["url"], LARGE) == TAKEN
 
 
@@ -67,7 +67,7 @@ async def test_members_at_once(db: Database, services: Services, alice: Member) 
     """Of uploads of a member that arrive at the same moment, only as many are taken as may wait."""
     statuses = await asyncio.gather(*(send(alice) for _ in range(4)))
     assert sorted(statuses) == [TAKEN] + [TOO_MANY] * 3
-    assert await originals.waiting_bytes(db) == len(LARGE)
+    assert await uploads.waiting_bytes(db) == len(LARGE)
 
 
 async def test_one_large_file(db: Database, services: Services, alice: Member) -> None:
@@ -75,7 +75,7 @@ async def test_one_large_file(db: Database, services: Services, alice: Member) -
     upload = await announce(alice, LARGE * 2)
     for _ in range(2):
         assert await put(alice, upload["url"], _twice(LARGE)) == TAKEN
-    assert await originals.waiting_bytes(db) == 2 * len(LARGE)
+    assert await uploads.waiting_bytes(db) == 2 * len(LARGE)
 
 
 async def _twice(data: bytes) -> AsyncIterator[bytes]:
@@ -91,7 +91,7 @@ async def test_bytes_that_never_arrive(db: Database, services: Services, alice: 
     stale = {keys.originals(partition(number(alice.id))): f"{number(alice.id)} {len(LARGE)} 1"}
     for key, value in stale.items():
         await db.one("HSET", key, "1", value)
-    assert await originals.waiting_bytes(db) == 0
+    assert await uploads.waiting_bytes(db) == 0
     assert await put(alice, upload["url"], LARGE) == TAKEN
     assert await counted(db, alice) == 1
 

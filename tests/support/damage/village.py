@@ -7,7 +7,7 @@ from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from store.client.database import Database
 from store.credentials.records import Role
-from store.pictures import originals, uploads
+from store.pictures import uploads
 from tests.support import conversations, groups
 from tests.support.moderation.acts import report, resolve
 from tests.support.people import Member, make_private, sign_up
@@ -88,7 +88,7 @@ async def _attach(db: Database, ann: Member, ben: Member) -> None:
     await ann.post("a picture", images=await pictures(db, ann, 1))
     waiting = await uploads.read(db, number(await ready_picture(db, ann)))
     assert waiting
-    await originals.begin(db, waiting, most=0)
+    await uploads.begin(db, waiting, most=0)
     talk = await conversations.start(ann, ben)
     shown = await conversations.write(ann, talk, "", images=await pictures(db, ann, 1, "MESSAGE"))
     await report(ben, shown)
