@@ -27,6 +27,7 @@ from resolvers.reading import global_ids, hydrate, moderation, pictures
 from resolvers.reading.pictures import Keep, Picture
 from resolvers.rules.text import is_login, normalise
 from store import account_names, accounts
+from store.accounts import AccountDraft
 from store.client.database import Database
 from store.credentials.records import Credentials, Role
 from store.keys.fields import UserField
@@ -235,9 +236,8 @@ async def create_member(
     password = await password_hash()
     await _reserve(db, member, wanted)  # again, because reservations may expire while many passwords wait to be hashed
     sent = link(member) if link else None
-    job = await accounts.create(
-        db, member, login=login, name=name, email=email, password=password, is_verified=sent is None, link=sent
-    )
+    draft = AccountDraft(login, name, email, password, is_verified=sent is None, link=sent)
+    job = await accounts.create(db, member, draft)
     await dispatch.finish(db, job)
     return member
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from store import keys
@@ -24,41 +25,27 @@ from store.secret import Secret
 from store.sessions import announce
 
 
-async def create(
-    db: Database,
-    member: int,
-    *,
-    login: str,
-    name: str,
-    email: str,
-    password: Secret,
-    role: Role = Role.MEMBER,
-    is_verified: bool = False,
-    link: MailLink | None = None,
-) -> Job | None:
-    """Create a member whose login and e-mail are reserved; returns the job that makes these names permanent.
+@dataclass(frozen=True, slots=True)
+class AccountDraft:
+    """A member to be created, whose login and e-mail are reserved."""
 
-    `is_verified` says whether the address counts as verified. Otherwise `link` is sent to the member to verify it.
-    Returns None when the member exists already.
-    """
-    names = {"login": login, "name": name, "email": email}
-    new = create_command(member, **names, password=password, role=role, is_verified=is_verified, link=link)
-    (reply,) = await db.ask(new)
+    login: str
+    name: str
+    email: str
+    password: Secret  # its hash
+    role: Role = Role.MEMBER
+    is_verified: bool = False  # whether the address counts as verified
+    link: MailLink | None = None  # sent to the member to verify the address
+
+
+async def create(db: Database, member: int, draft: AccountDraft) -> Job | None:
+    """Create a member; returns the job that makes their names permanent, None when the member exists already."""
+    (reply,) = await db.ask(create_command(member, draft))
     return read_job(Naming, *reply) if reply else None
 
 
-def create_command(
-    member: int,
-    *,
-    login: str,
-    name: str,
-    email: str,
-    password: Secret,
-    role: Role = Role.MEMBER,
-    is_verified: bool = False,
-    link: MailLink | None = None,
-) -> Command:
-    """Return the command that creates a member; its reply has the job's id and body. `password` is a hash."""
+def create_command(member: int, draft: AccountDraft) -> Command:
+    """Return the command that creates a member; its reply has the job's id and body."""
     p = partition(member)
     return script(
         "create_member",
@@ -66,14 +53,14 @@ def create_command(
         **keys.of(member, keys.user, keys.credentials, keys.home_state),
         active=keys.active(p),
         member=member,
-        login=login,
-        name=name,
-        email=email,
-        password_hash=password.reveal(),
-        role=role.value,
+        login=draft.login,
+        name=draft.name,
+        email=draft.email,
+        password_hash=draft.password.reveal(),
+        role=draft.role.value,
         day=int(time.time()) // keys.DAY,
-        verified="1" if is_verified else "",
-        **sign_up_mail(member, link),
+        verified="1" if draft.is_verified else "",
+        **sign_up_mail(member, draft.link),
     )
 
 

@@ -11,6 +11,7 @@ from resolvers.process.errors import Refused
 from resolvers.process.services import Services
 from resolvers.process.tokens import NO_PASSWORD
 from store import account_names, accounts, jobs, keys
+from store.accounts import AccountDraft
 from store.client.database import Database
 from store.ids import partition
 from store.records.jobs import Job
@@ -75,7 +76,7 @@ async def create(db: Database, services: Services, login: str = "dora") -> tuple
     """Do the steps of a sign-up until the member exists, and no more."""
     member = await reserve(db, login, f"{login}@example.org")
     hashed = await services.passwords.hash(Secret(PASSWORD))
-    job = await accounts.create(db, member, login=login, name="Dora", email=f"{login}@example.org", password=hashed)
+    job = await accounts.create(db, member, AccountDraft(login, "Dora", f"{login}@example.org", hashed))
     assert job
     return member, job
 
@@ -133,11 +134,11 @@ async def test_a_sign_up_in_a_busy_partition(db: Database, services: Services, a
     p = partition(number(alice))
     member = int(await db.call("mint", minted=keys.minted(p), partition=p))
     other = accepted(await accounts.update(db, number(alice), names={"login": "alice"}))
-    job = await accounts.create(db, member, login="dora", name="Dora", email="dora@example.org", password=NO_PASSWORD)
+    job = await accounts.create(db, member, AccountDraft("dora", "Dora", "dora@example.org", NO_PASSWORD))
     assert other
     assert job
     assert job.id > other.id > member
-    assert await accounts.create(db, member, login="dora", name="Dora", email="x", password=NO_PASSWORD) is None
+    assert await accounts.create(db, member, AccountDraft("dora", "Dora", "x", NO_PASSWORD)) is None
 
 
 async def test_a_name_that_another_took_while_the_password_was_hashed(anonymous: Member, db: Database) -> None:

@@ -12,6 +12,7 @@ from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep import backlog, verify
 from resolvers.upkeep.backlog import Backlog
 from store import accounts, jobs, keys, posts
+from store.accounts import AccountDraft
 from store.client.database import Database
 from store.ids import partition
 from store.keys.fields import StatusField, UserField
@@ -130,7 +131,7 @@ async def test_commands(tmp_path: Path) -> None:
     """`recount` corrects counters; `jobs` prints waiting and dead jobs, retries the dead and discards them."""
     async with opened(tmp_path) as db:
         member = await db.mint()
-        job = await accounts.create(db, member, login="ann", name="Ann", email="ann@example.org", password=NO_PASSWORD)
+        job = await accounts.create(db, member, AccountDraft("ann", "Ann", "ann@example.org", NO_PASSWORD))
         assert job
         await db.one("HSET", keys.user(member), UserField.POSTS, 7)
         status, out, _ = await run(tmp_path, "recount")

@@ -18,6 +18,7 @@ from resolvers.upkeep.importing.archive import AccountArchive, Profile
 from resolvers.upkeep.importing.network import ImportRefused
 from resolvers.upkeep.progress import bar
 from store import account_names, accounts, pins
+from store.accounts import AccountDraft
 from store.client.database import Database
 from store.ids import instant
 from store.keys.fields import CredentialsField, UserField
@@ -82,16 +83,8 @@ async def _create(db: Database, profile: Profile) -> None:
     for name, key in _names(profile).items():
         if not await account_names.reserve(db, key, member):
             raise ImportRefused(f"another member has this {name}")
-    new = await accounts.create(
-        db,
-        member,
-        login=profile.login,
-        name=profile.name,
-        email=profile.email,
-        password=NO_PASSWORD,
-        is_verified=profile.is_email_verified,
-    )
-    await dispatch.finish(db, new)
+    draft = AccountDraft(profile.login, profile.name, profile.email, NO_PASSWORD, is_verified=profile.is_email_verified)
+    await dispatch.finish(db, await accounts.create(db, member, draft))
     fields = {UserField.BIO: profile.bio, UserField.MESSAGES_FROM: profile.messages_from.value}
     await accounts.update(db, member, profile=fields)
     # Before the posts, so that none of a private member's is ever listed in public.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from store import account_names, accounts, jobs, keys, kinds
+from store.accounts import AccountDraft
 from store.client.database import Database, script
 from store.conversations import messages
 from store.ids import PARTITIONS
@@ -44,9 +45,7 @@ async def create(db: Database, members: Sequence[NewMember], password: Secret) -
     """Create members with one password hash; returns the jobs (ids) that make their names permanent. One round trip."""
     made = await db.ask(
         *(
-            accounts.create_command(
-                new.id, login=new.login, name=new.login, email=new.email, password=password, is_verified=True
-            )
+            accounts.create_command(new.id, AccountDraft(new.login, new.login, new.email, password, is_verified=True))
             for new in members
         )
     )
