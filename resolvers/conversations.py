@@ -26,7 +26,7 @@ from store.idempotency import Claim
 from store.limits.writes import WriteKind
 from store.pictures import images
 from store.pictures.images import WantedImage
-from store.records.jobs import Created
+from store.records.jobs import Created, Job
 from store.records.lists import Entry
 from store.records.members import User
 from store.refusals import PartRefused, Refusal, Surplus
@@ -124,7 +124,7 @@ async def _commit(
     """Commit a message, run its job and return it. Raises Refused, for a member who is unwilling the one given."""
     key = draft.idempotency_key
     claim = Claim(draft.sender, mutation, key, draft.input_digest) if key else None
-    if claim and not await idempotency.claim(context.db, claim):
+    if claim and await idempotency.claim(context.db, claim):
         raise key_conflict()
     sent = await send()
     is_new = isinstance(sent, Created) and sent.is_new
@@ -160,7 +160,7 @@ def _refusal(draft: MessageDraft, sent: Surplus[Created] | Unsent, unwilling: Ca
 async def _take_back(context: Context, sent: Created) -> None:
     """Delete a message that was sent at the same moment as others, and is one too many."""
     for job in (sent.job, await conversations.delete(context.db, sent.id)):
-        await dispatch.finish(context.db, job, context.batcher)
+        await dispatch.finish(context.db, job if isinstance(job, Job) else None, context.batcher)
 
 
 async def _payload(context: Context, message: int) -> MessagePayload:
@@ -181,7 +181,7 @@ async def delete_message(context: Context, *, message_id: str) -> DeleteMessageP
     if named.sender_id != viewer:
         raise not_allowed("only its sender can delete a message", "messageId")
     job = await conversations.delete(context.db, number)
-    if job is None:
+    if job is Refusal.GONE:
         raise no_such("message", "messageId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
@@ -277,7 +277,7 @@ async def mark_conversation_read(
         (message,) = await messaging.messages(context, [until])
         if message is None or message.conversation_id != conversation.id:
             raise no_such("message in this conversation", "upToId")
-    if not await entries.mark_read(context.db, viewer, conversation.id, until):
+    if await entries.mark_read(context.db, viewer, conversation.id, until):
         # Race: the job of the message that has just begun the conversation has not reached the viewer yet.
         await steps.update(context.db, conversation.id, Budget(0))
         await entries.mark_read(context.db, viewer, conversation.id, until)

@@ -97,7 +97,7 @@ async def _commit(context: Context, draft: CommentDraft, *, may_comment: bool) -
     """Commit a comment and run its job; returns its id. Raises Refused."""
     key = draft.idempotency_key
     claim = Claim(draft.author, "comment", key, f"{draft.digest} {draft.post}") if key else None
-    if claim and not await idempotency.claim(context.db, claim):
+    if claim and await idempotency.claim(context.db, claim):
         raise key_conflict()
     made = await likes_and_comments.create_comment(context.db, draft)
     is_new = isinstance(made, Created) and made.is_new

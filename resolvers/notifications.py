@@ -52,7 +52,7 @@ async def mark_notifications_read(context: Context, *, up_to_id: str | None = No
     """Mark all notifications, or all up to one, as read. Read notifications stay read."""
     viewer = await context.member()
     until = None if up_to_id is None else global_ids.expect(up_to_id, ("notification",), "upToId")
-    if not await notifications.mark_read(context.db, viewer, until):
+    if await notifications.mark_read(context.db, viewer, until):
         raise no_such("notification", "upToId")
     context.forget()
     return ViewerPayload(viewer=context.claims)

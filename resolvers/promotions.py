@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from resolvers.jobs import dispatch
@@ -72,14 +72,16 @@ async def end_promotion(context: Context, *, promotion_id: str) -> PromotionPayl
     administrator = await context.administrator()
     promotion = global_ids.expect(promotion_id, ("promotion",), "promotionId")
     stored = await promotions.promotion(context.db, promotion)
-    ended = await _end(context, administrator, stored) if stored else None
-    if ended is None:
+    ended = await _end(context, administrator, stored) if stored else Refusal.GONE
+    if ended is Refusal.GONE:
         raise no_such("promotion", "promotionId")
     context.forget()
     return PromotionPayload(promotion=ended)
 
 
-async def _end(context: Context, administrator: int, found: promotions.Promotion) -> promotions.Promotion | None:
+async def _end(
+    context: Context, administrator: int, found: promotions.Promotion
+) -> promotions.Promotion | Literal[Refusal.GONE]:
     who = LoggedSubject("user", found.member or found.sponsor)
     if not found.ends:
         return found  # ended before, which was logged

@@ -3,10 +3,11 @@
 The script that commits stores the result. A claim only keeps the key from being used in two partitions.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from store import keys
 from store.client.database import Database
+from store.refusals import Refusal
 
 
 class Claim(NamedTuple):
@@ -18,10 +19,10 @@ class Claim(NamedTuple):
     digest: str
 
 
-async def claim(db: Database, wanted: Claim) -> bool:
-    """Bind a key to an input for a day; False when it was used with another input."""
+async def claim(db: Database, wanted: Claim) -> Literal[Refusal.CONFLICT] | None:
+    """Bind a key to an input for a day. CONFLICT says that it was used with another input."""
     first = await db.one("SET", _key(wanted), wanted.digest, "NX", "GET", "EX", keys.DAY)
-    return first is None or first == wanted.digest
+    return None if first in {None, wanted.digest} else Refusal.CONFLICT
 
 
 async def release(db: Database, refused: Claim) -> None:

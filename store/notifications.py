@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from store.client.database import Command, Database, script
 from store.ids import LARGEST, day_bounds, day_of, instant, partition
 from store.keys.fields import NotificationsField
 from store.records.lists import Entry
+from store.refusals import Refusal, refused
 from store.scripts.mailboxes import mailboxes
 
 ACTORS_READ = 20  # newest members behind one notification who are considered
@@ -120,10 +121,7 @@ def read_until_command(member: int) -> Command:
 
 def unread(member: int) -> Command:
     """Return the command that counts a member's unread notifications."""
-    return script(
-        "unread_notifications",
-        **keys.of(member, keys.notifications, keys.notification_state),
-    )
+    return script("unread_notifications", **keys.of(member, keys.notifications, keys.notification_state))
 
 
 def channel(member: int) -> str:
@@ -131,10 +129,9 @@ def channel(member: int) -> str:
     return keys.notifications_channel(member)
 
 
-async def mark_read(db: Database, member: int, until: int | None) -> bool:
-    """Mark notifications read, up to one or all of them; False when the member has none with that id."""
-    reply = await db.call("mark_read", **_logs(member), notification="" if until is None else until)
-    return bool(reply)
+async def mark_read(db: Database, member: int, until: int | None) -> Literal[Refusal.GONE] | None:
+    """Mark notifications read, up to one or all of them. GONE says that the member has none with that id."""
+    return refused(await db.call("mark_read", **_logs(member), notification="" if until is None else until))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +160,7 @@ async def changes_after(db: Database, member: int, last: int, count: int) -> Not
 
 
 def _logs(member: int) -> dict[str, str]:
-    return {
-        "notifications": keys.notifications(member),
-        "withdrawn_notifications": keys.withdrawn_notifications(member),
-        "notification_state": keys.notification_state(member),
-    }
+    return keys.of(member, keys.notifications, keys.withdrawn_notifications, keys.notification_state)
 
 
 @dataclass(frozen=True, slots=True)

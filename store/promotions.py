@@ -47,20 +47,22 @@ class Promotion:
     @classmethod
     def read(cls, promotion: int, fields: Fields) -> "Promotion | None":
         """Return a promotion from its hash, None when there is none; raises KeyError or ValueError for a broken one."""
-        if not fields:
-            return None
-        sponsor, ends = int(fields[PromotionField.SPONSOR]), int(fields[PromotionField.ENDS])
-        if PromotionField.STATUS in fields:
-            return cls(promotion, sponsor, ends, status=int(fields[PromotionField.STATUS]))
-        if PromotionField.MEMBER in fields:
-            return cls(promotion, sponsor, ends, member=int(fields[PromotionField.MEMBER]))
-        words = Advertisement(fields[PromotionField.TITLE], fields[PromotionField.TEXT], fields[PromotionField.URL])
-        return cls(promotion, sponsor, ends, advertisement=words)
+        return _read(promotion, fields) if fields else None
+
+
+def _read(promotion: int, fields: Fields) -> Promotion:
+    sponsor, ends = int(fields[PromotionField.SPONSOR]), int(fields[PromotionField.ENDS])
+    if PromotionField.STATUS in fields:
+        return Promotion(promotion, sponsor, ends, status=int(fields[PromotionField.STATUS]))
+    if PromotionField.MEMBER in fields:
+        return Promotion(promotion, sponsor, ends, member=int(fields[PromotionField.MEMBER]))
+    words = Advertisement(fields[PromotionField.TITLE], fields[PromotionField.TEXT], fields[PromotionField.URL])
+    return Promotion(promotion, sponsor, ends, advertisement=words)
 
 
 async def create(
     db: Database, *, sponsor: int, ends: int, subject: Mapping[str, str | int], promotion: int | None = None
-) -> Promotion | Literal[Refusal.FULL] | None:
+) -> Promotion | Literal[Refusal.FULL]:
     """Commit a promotion, unless `MAX_PROMOTIONS` run. Its id, if given, was minted before.
 
     `subject` has the field `STATUS`, or `MEMBER`, or `TITLE`, `TEXT` and `URL`.
@@ -78,15 +80,15 @@ async def create(
         fields=[part for pair in fields.items() for part in pair],
     )
     stored = {field: str(value) for field, value in {**fields, PromotionField.ENDS: ends}.items()}
-    return refused(reply) or Promotion.read(promotion, stored)
+    return refused(reply) or _read(promotion, stored)
 
 
-async def end(db: Database, promotion: int) -> Promotion | None:
-    """End a promotion permanently and return it, None when it has never existed."""
-    fields = await db.call(
+async def end(db: Database, promotion: int) -> Promotion | Literal[Refusal.GONE]:
+    """End a promotion permanently and return it."""
+    reply = await db.call(
         "end_promotion", promotions=keys.promotions(), record=keys.promotion(promotion), promotion=promotion
     )
-    return Promotion.read(promotion, read_pairs(fields))
+    return refused(reply) or _read(promotion, read_pairs(reply))
 
 
 async def promotion(db: Database, promotion: int) -> Promotion | None:

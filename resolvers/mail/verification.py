@@ -77,7 +77,7 @@ async def _send(context: Context, member: int, address: str, current: str) -> No
     ):
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address, or had it until lately", "email")
     replaced = await tokens.send_verification(context.db, member, address, link)
-    if replaced is None:
+    if replaced is Refusal.GONE:
         await account_names.release(context.db, account_names.email_reservation(address), member)
         raise Unauthenticated("this member is gone")
     # Race: when changes to the same address overlap, it may wait without a reservation. `verify_email` asks for one.

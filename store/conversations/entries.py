@@ -1,11 +1,13 @@
 """A participant's entries: which conversations they see, in which order, and up to where they have read each."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.conversations.records import Participant, State
 from store.ids import partition
+from store.refusals import Refusal, refused
 
 SCANNED = 100  # entries looked at per step
 
@@ -31,8 +33,7 @@ def apply_command(db: Database, state: State, participant: Participant) -> Comma
             keys.message_log,
         ),
         left_conversation=keys.left_conversation(member, state.id),
-        minted=keys.minted(p),
-        partition=p,
+        **keys.minting(p),
         member=member,
         conversation=state.id,
         version=state.version,
@@ -48,21 +49,19 @@ def apply_command(db: Database, state: State, participant: Participant) -> Comma
     )
 
 
-async def mark_read(db: Database, member: int, conversation: int, until: int) -> bool:
-    """Raise a member's read mark of a conversation; False when they have no entry of it."""
+async def mark_read(db: Database, member: int, conversation: int, until: int) -> Literal[Refusal.GONE] | None:
+    """Raise a member's read mark of a conversation. GONE says that they have no entry of it."""
     p = partition(member)
-    return bool(
-        await db.call(
-            "mark_conversation_read",
-            **keys.of(member, keys.conversation_state, keys.unread_conversations, keys.message_log),
-            minted=keys.minted(p),
-            partition=p,
-            conversation=conversation,
-            until_message=until,
-            log_kept=db.settings.message_events_kept,
-            channel=db.channel(keys.messages_channel(member)),
-        )
+    reply = await db.call(
+        "mark_conversation_read",
+        **keys.of(member, keys.conversation_state, keys.unread_conversations, keys.message_log),
+        **keys.minting(p),
+        conversation=conversation,
+        until_message=until,
+        log_kept=db.settings.message_events_kept,
+        channel=db.channel(keys.messages_channel(member)),
     )
+    return refused(reply)
 
 
 def unread_command(member: int) -> Command:

@@ -6,11 +6,11 @@
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.conversations.prefixes import prefixes
 from store.conversations.records import Change, Conversation, State, read_participants
 from store.ids import PARTITIONS, partition
 from store.keys.fields import MessageField
@@ -42,6 +42,23 @@ class MessageDraft:
     input_digest: str = ""
     limit: Limit | None = None
     reservation: Reservation | None = None  # of pictures
+
+
+@lru_cache(maxsize=PARTITIONS)
+def prefixes(p: int) -> str:
+    """Return a partition's keys and key prefixes for `messaging.lua`, which completes them with ids."""
+    own = (keys.conversation, keys.messages, keys.message)
+    sent = keys.sent_prefix(p << 4).rpartition(f"{p << 4}:")[0]
+    return " ".join(
+        [
+            str(p),
+            keys.minted(p),
+            keys.jobs(p),
+            *(keys.prefix(key, p) for key in own),
+            sent,
+            keys.prefix(keys.deleted_messages, p),
+        ]
+    )
 
 
 def digest_of(members: Collection[int]) -> str:
@@ -138,8 +155,8 @@ def _text(members: Collection[int]) -> str:
     return " ".join(map(str, members))
 
 
-async def delete(db: Database, message: int) -> Job[ConversationChange] | None:
-    """Delete a message for everybody; returns the job that tells its participants, None when it is gone."""
+async def delete(db: Database, message: int) -> Job[ConversationChange] | Literal[Refusal.GONE]:
+    """Delete a message for everybody; returns the job that tells its participants."""
     reply = await db.call(
         "delete_message",
         message=keys.message(message),
@@ -147,7 +164,7 @@ async def delete(db: Database, message: int) -> Job[ConversationChange] | None:
         id=message,
         kept=DELETIONS_KEPT,
     )
-    return read_job(ConversationChange, *reply) if reply else None
+    return refused(reply) or read_job(ConversationChange, *reply)
 
 
 async def leave(db: Database, conversation: int, member: int) -> Job[Departure] | None:

@@ -56,25 +56,21 @@ def sign_up_mail(member: int, link: MailLink | None) -> dict[str, object]:
     }
 
 
-async def send_verification(db: Database, member: int, address: str, link: MailLink) -> str | None:
-    """Send a link that verifies an address; returns the address that waited until now, or "".
-
-    Returns None when the member is gone.
-    """
+async def send_verification(db: Database, member: int, address: str, link: MailLink) -> str | Literal[Refusal.GONE]:
+    """Send a link that verifies an address; returns the address that waited until now, or ""."""
     p = partition(member)
-    replaced: str | None = await db.call(
+    reply = await db.call(
         "send_verification",
         credentials=keys.credentials(member),
         tokens=keys.mail_tokens(member),
-        minted=keys.minted(p),
+        **keys.minting(p),
         **outbox_keys(p),
-        partition=p,
         address=address,
         digest=link.digest,
         lifetime=link.lifetime,
         mail=link.letter.text(),
     )
-    return replaced
+    return refused(reply) or str(reply[0])
 
 
 async def drop(db: Database, member: int, purpose: str) -> None:
@@ -132,9 +128,8 @@ async def request_reset(db: Database, member: int, address: str, link: MailLink,
         "request_reset",
         credentials=keys.credentials(member),
         tokens=keys.mail_tokens(member),
-        minted=keys.minted(p),
+        **keys.minting(p),
         **outbox_keys(p),
-        partition=p,
         address=address,
         digest=link.digest,
         lifetime=link.lifetime,

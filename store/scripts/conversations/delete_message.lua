@@ -1,12 +1,12 @@
 -- Deletes a message, for everybody.
 -- KEYS: message.
 -- ARGV: prefixes, id (of the message), kept (deletions remembered for live subscribers).
--- Returns the job's id and body, false when the message or its conversation is gone.
+-- Returns the job's id and body; a refusal when the message or its conversation is gone.
 local keys = conversation_keys(prefixes)
 local conversation, sender, packed = unpack(
   redis.call('HMGET', message, MessageField.CONVERSATION, MessageField.SENDER, MessageField.IMAGES))
 if not conversation or redis.call('EXISTS', keys.conversation .. conversation) == 0 then
-  return false
+  return Refusal.GONE
 end
 redis.call('DEL', message)
 redis.call('ZREM', keys.messages .. conversation, id)

@@ -1,10 +1,10 @@
 -- Raises a participant's read mark of a conversation.
 -- KEYS: conversation_state, unread_conversations, message_log, minted.
 -- ARGV: partition, conversation, until_message, log_kept, channel.
--- Returns 1; 0 when the member has no entry of the conversation.
+-- Returns 1; a refusal when the member has no entry of the conversation.
 local written = redis.call('HGET', conversation_state, conversation)
 if not written then
-  return 0
+  return Refusal.GONE
 end
 local version, other, read, size = string.match(written, '^(%d+):(%d+):(%d+):(%d+)$')
 if tonumber(until_message) > tonumber(read) then

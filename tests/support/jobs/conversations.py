@@ -45,7 +45,7 @@ async def _send_twice(db: Database, s: Scene) -> Job | None:
 
 async def _delete(db: Database, s: Scene) -> Job | None:
     _, message = await _talk(db, s)
-    return await messages.delete(db, message)
+    return accepted(await messages.delete(db, message))
 
 
 async def _leave(db: Database, s: Scene) -> Job | None:

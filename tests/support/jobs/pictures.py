@@ -77,7 +77,7 @@ async def _delete_message(db: Database, s: Scene) -> Job | None:
     sent = accepted(await messages.send(db, talk, Message(s.cat, "", [s.ben], reservation=await _reserve(db, s, talk))))
     assert sent.job
     await dispatch.finish(db, sent.job)
-    return await messages.delete(db, sent.id)
+    return accepted(await messages.delete(db, sent.id))
 
 
 async def _reported(db: Database, s: Scene) -> tuple[int, int]:
@@ -98,13 +98,12 @@ async def _reported(db: Database, s: Scene) -> tuple[int, int]:
 
 
 async def _delete_reported(db: Database, s: Scene) -> Job | None:
-    return await messages.delete(db, (await _reported(db, s))[1])
+    return accepted(await messages.delete(db, (await _reported(db, s))[1]))
 
 
 async def _decide(db: Database, s: Scene) -> Job | None:
     report, message = await _reported(db, s)
-    deletion = await messages.delete(db, message)
-    assert deletion
+    deletion = accepted(await messages.delete(db, message))
     for job in (deletion, s.news, s.echo):
         await dispatch.finish(db, job)
     return accepted(await reports.resolve(db, Decision(report, ReportAction.DISMISS, s.dan, ADMIN_RANK, "", "")))

@@ -189,7 +189,7 @@ class Conversations(Reactions):
         if await self._is_refused(me, "deleteMessage", code, messageId=_message(said)):
             return
         if self._crashes():
-            await self._die_in(await conversations.delete(self.db, said.id))
+            await self._die_in(accepted(await conversations.delete(self.db, said.id)))
         else:
             assert self._is_accepted(await me.do("deleteMessage", messageId=_message(said)))
         talk.messages.remove(said)
