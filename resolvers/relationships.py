@@ -19,7 +19,7 @@ from store.records.jobs import Job
 from store.records.lists import Entry
 from store.records.members import Relationship, User
 from store.refusals import Refusal
-from store.timelines import Slice, look_up
+from store.timelines import Slice, first_command, look_up
 
 COMMON_COUNTED = 20_000  # Largest size of the smaller set for which common followers are counted.
 COMMON_SCANNED = 1_000  # Members of the first set that are scanned per page of common followers or followed members.
@@ -201,7 +201,7 @@ async def common_follower_count(context: Context, user: User, with_user: str) ->
     if not await _show_lists(context, user, other) or min(user.follower_count, other.follower_count) > COMMON_COUNTED:
         return None
     few, many = sorted((user, other), key=lambda u: u.follower_count)
-    (members,) = await context.batcher.run([follows.first_members(kinds.FOLLOWERS.key(few.id), COMMON_COUNTED + 1)])
+    (members,) = await context.batcher.run([first_command(kinds.FOLLOWERS.key(few.id), COMMON_COUNTED + 1)])
     return len(await _in_set(context, kinds.FOLLOWERS.key(many.id), [int(m) for m in members])) if members else 0
 
 

@@ -12,16 +12,12 @@ VERSION: Command = ("GET", keys.big_version())
 
 async def mark(db: Database, member: int, job: int) -> None:
     """Add a member to the big authors, unless a newer job has removed them."""
-    await _mark(db, "add", member, job)
+    await db.ask(mark_command("add", member, job))
 
 
 async def unmark(db: Database, member: int, job: int) -> None:
     """Remove a member from the big authors, unless a newer job has added them."""
-    await _mark(db, "remove", member, job)
-
-
-async def _mark(db: Database, step: str, member: int, job: int) -> None:
-    await db.ask(mark_command(step, member, job))
+    await db.ask(mark_command("remove", member, job))
 
 
 def mark_command(step: str, member: int, job: int) -> Command:
@@ -36,11 +32,8 @@ async def is_current(db: Database, member: int, reach: str) -> bool:
 
 async def finish(db: Database, member: int, reach: str, *, big: bool) -> bool:
     """Finish promoting or demoting a member; False when a newer change was committed."""
-    p = partition(member)
-    state = "big" if big else ""
-    done = await db.call(
-        "set_reach", user=keys.user(member), minted=keys.minted(p), partition=p, expected=reach, state=state
-    )
+    minting, state = keys.minting(partition(member)), "big" if big else ""
+    done = await db.call("set_reach", user=keys.user(member), **minting, expected=reach, state=state)
     return bool(done)
 
 

@@ -21,9 +21,8 @@ async def add(db: Database, member: int, post: int) -> bool | Literal[Refusal.GO
     try:
         reply = await db.call(
             "favourite",
-            minted=keys.minted(partition(member)),
+            **keys.minting(partition(member)),
             **keys.of(member, keys.user, keys.favourites),
-            partition=partition(member),
             post=post,
             max_favourites=db.settings.max_favourites,
         )

@@ -13,7 +13,7 @@ from store.limits.writes import Limit, script_parameters
 from store.other_side import NOTHING, There, with_other_side
 from store.records.job_bodies import Approval, Edges, FollowerRemoval, Following, Rejection, Unfollowing
 from store.records.jobs import Job, read_job
-from store.records.lists import Entry, read_entries
+from store.records.lists import read_entries
 from store.refusals import Refusal, refused_members
 from store.scripts.mailboxes import mailboxes
 
@@ -214,21 +214,3 @@ async def following(db: Database, member: int) -> dict[int, int]:
     return {
         e.entity: e.place for e in read_entries(await db.one("ZRANGE", keys.following(member), 0, -1, "WITHSCORES"))
     }
-
-
-async def some(db: Database, listing: str, count: int) -> list[int]:
-    """Return some members of one of these lists, oldest edges first."""
-    return [int(member) for member in await db.one(*first_members(listing, count))]
-
-
-def first_members(listing: str, count: int) -> Command:
-    """Return the command that reads some members of one of these lists, oldest edges first."""
-    return ("ZRANGE", listing, 0, count - 1)
-
-
-async def followers_after(db: Database, member: int, edge: int, count: int) -> list[Entry]:
-    """Return followers whose edges are newer than one, oldest first."""
-    reply = await db.one(
-        "ZRANGE", keys.followers(member), f"({edge}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES"
-    )
-    return read_entries(reply)

@@ -52,7 +52,7 @@ def _read(reply: Any) -> Liking | Unliked:
 
 def _like_command(db: Database, post: int, member: int, refusal: str) -> Command:
     p = partition(post)
-    return script("like", minted=keys.minted(p), partition=p, refused=refusal, **_liking(db, post, member))
+    return script("like", **keys.minting(p), refused=refusal, **_liking(db, post, member))
 
 
 def liked_commands(posts: Sequence[int], member: int) -> list[Command]:
@@ -200,20 +200,6 @@ async def clear(db: Database, post: int, batch: int) -> bool:
         steps += [("ZREM", keys.comments(post), *comments), ("ZREM", keys.commenters(post), *comments)]
     await db.ask(*steps)
     return not likers and not comments
-
-
-async def liked(db: Database, member: int, after: int, count: int) -> list[int]:
-    """Return posts newer than one from a member's index of likes, oldest first."""
-    return await _indexed(db, keys.liked(member), after, count)
-
-
-async def discussed(db: Database, member: int, after: int, count: int) -> list[int]:
-    """Return posts newer than one from a member's index of comments, oldest first."""
-    return await _indexed(db, keys.discussed(member), after, count)
-
-
-async def _indexed(db: Database, index: str, after: int, count: int) -> list[int]:
-    return [int(post) for post in await db.one("ZRANGE", index, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count)]
 
 
 async def take_back_likes(db: Database, member: int, posts: Sequence[int]) -> None:

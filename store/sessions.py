@@ -176,7 +176,7 @@ async def change_password(
         "change_password",
         **keys.of(member, keys.credentials, keys.sessions),
         tokens=keys.mail_tokens(member),
-        minted=keys.minted(p),
+        **keys.minting(p),
         **outbox_keys(p),
         checked_hash=checked_hash.reveal(),
         new_hash=password.reveal(),
@@ -184,7 +184,6 @@ async def change_password(
         token=token,
         now=now,
         expires=now + db.settings.session_days * 86_400_000,
-        partition=p,
         mail=letter.text(),
     )
     return await _announced(db, member, reply)
@@ -199,9 +198,8 @@ async def reset_password(
         "reset_password",
         **keys.of(member, keys.credentials, keys.sessions),
         tokens=keys.mail_tokens(member),
-        minted=keys.minted(p),
+        **keys.minting(p),
         **outbox_keys(p),
-        partition=p,
         digest=digest,
         new_hash=password.reveal(),
         session=session.id,

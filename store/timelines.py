@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
-from store.records.lists import Entry, Published
+from store.records.lists import Entry, Published, read_entries
 
 
 def read_published(text: str) -> Published:
@@ -47,6 +47,21 @@ def probe(key: str, edge: int, *, newer: bool) -> Command:
     if newer:
         return ("ZRANGE", key, edge, "+inf", "BYSCORE", "LIMIT", 0, 1)
     return ("ZRANGE", key, edge, "-inf", "BYSCORE", "REV", "LIMIT", 0, 1)
+
+
+async def after(db: Database, key: str, last: int, count: int) -> list[Entry]:
+    """Return entries of a list above a score, in the order of their scores; [] at its end."""
+    return read_entries(await db.one(*read_slice(key, Slice(last, None, newest_first=False, count=count))))
+
+
+def first_command(key: str, count: int) -> Command:
+    """Return the command that reads the first entries of a list, those with the lowest scores."""
+    return ("ZRANGE", key, 0, count - 1)
+
+
+async def first(db: Database, key: str, count: int) -> list[int]:
+    """Return the first entries of a list, those with the lowest scores."""
+    return [int(entity) for entity in await db.one(*first_command(key, count))]
 
 
 def profile_slice(member: int, part: Slice) -> Command:

@@ -11,9 +11,9 @@ from resolvers.process.services import Services
 from resolvers.process.session_check import SessionCheck
 from resolvers.process.tokens import Claims
 from store.client.caching.values import Reading
-from store.exports import lists
 from store.kinds import List
-from store.records.lists import Entry
+from store.records.lists import Entry, read_entries
+from store.timelines import Slice, read_slice
 
 BATCH = 100  # Entries of a list read per page. Each page has a view of its own, so memory does not grow.
 
@@ -75,7 +75,7 @@ async def pages(
     export: Export, listed: List, owner: int, after: int = 0
 ) -> AsyncIterator[tuple[ExportContext, list[Entry]]]:
     """Yield the pages of a list, oldest entry first, each with a new view. One round trip a page."""
-    async for view, found, _ in pages_of(export, listed, owner, lists.read_page, after):
+    async for view, found, _ in pages_of(export, listed, owner, read_entries, after):
         yield view, found
 
 
@@ -85,7 +85,8 @@ async def pages_of(
     """Yield the pages of a list as `read` returns them, each with a new view and the score of its last entry."""
     while True:
         view = export.view()
-        (reply,) = await view.batcher.run([lists.page_command(listed, owner, after, BATCH)])
+        part = Slice(after, None, newest_first=False, count=BATCH)
+        (reply,) = await view.batcher.run([read_slice(listed.key(owner), part)])
         if not reply:
             return
         after = int(reply[-1])

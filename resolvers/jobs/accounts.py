@@ -24,7 +24,7 @@ from store.client.database import Database
 from store.conversations import entries
 from store.events import log
 from store.events.log import EventContent
-from store.groups import indexes, membership
+from store.groups import membership
 from store.ids import CLOCK_SKEW, instant
 from store.keys.fields import UserField
 from store.mail import outbox
@@ -109,7 +109,8 @@ def _content(post: Post) -> EventContent:
 async def _waiting(db: Database, member: int) -> list[int]:
     """Return some pending follow requests of a member who is no longer private, [] when the member is private."""
     found = await accounts.user(db, member)
-    return await follows.some(db, kinds.REQUESTS.key(member), REQUESTS_BATCH) if found and not found.is_private else []
+    is_public = found and not found.is_private
+    return await timelines.first(db, kinds.REQUESTS.key(member), REQUESTS_BATCH) if is_public else []
 
 
 @step(AccountDeletion)
@@ -161,7 +162,7 @@ async def _follows(db: Database, member: int, budget: Budget) -> AsyncIterator[i
         (kinds.REQUESTED, follows.unfollow, 1),
         (kinds.REQUESTS, follows.reject, 1),
     ):
-        while others := await follows.some(db, listed.key(member), EDGES_BATCH):
+        while others := await timelines.first(db, listed.key(member), EDGES_BATCH):
             await run_part(db, await end(db, member, others), budget)
             yield cost * len(others)
     show_again = partial(conversations.show_again, db, member)
@@ -179,16 +180,16 @@ async def _posts(db: Database, member: int, budget: Budget) -> AsyncIterator[int
 
 
 async def _groups(db: Database, member: int, budget: Budget) -> AsyncIterator[int]:
-    while invited := await indexes.invited_to(db, member, INDEX_BATCH):
+    while invited := await timelines.first(db, kinds.INVITED.key(member), INDEX_BATCH):
         for group in invited:
             await run_part(db, await membership.leave(db, group, member, is_deleted=True), budget)
             yield 1
-        await indexes.forget_invitations(db, member, invited)
-    while banned := await indexes.banned_from(db, member, INDEX_BATCH):
-        await indexes.forget_bans(db, member, banned)
+        await membership.forget_invitations(db, member, invited)
+    while banned := await timelines.first(db, kinds.BANNED_FROM.key(member), INDEX_BATCH):
+        await membership.forget_bans(db, member, banned)
         yield len(banned)
     last = 0
-    while found := await indexes.joined_or_asked(db, member, last, INDEX_BATCH):
+    while found := await timelines.after(db, kinds.MEMBERSHIPS.key(member), last, INDEX_BATCH):
         for entry in found:
             await run_part(db, await membership.leave(db, entry.entity, member, is_deleted=True), budget)
             yield 1
@@ -202,15 +203,15 @@ async def _conversations(db: Database, member: int) -> AsyncIterator[int]:
 
 async def _likes(db: Database, member: int) -> AsyncIterator[int]:
     last = 0
-    while found := await likes_and_comments.liked(db, member, last, INDEX_BATCH):
-        await likes_and_comments.take_back_likes(db, member, found)
+    while found := await timelines.after(db, kinds.LIKED.key(member), last, INDEX_BATCH):
+        await likes_and_comments.take_back_likes(db, member, [entry.entity for entry in found])
         yield len(found)
-        last = found[-1]
+        last = found[-1].place
 
 
 async def _comments(db: Database, member: int) -> AsyncIterator[int]:
     last = 0
-    while found := await likes_and_comments.discussed(db, member, last, INDEX_BATCH):
-        await likes_and_comments.take_back_comments(db, member, found, INDEX_BATCH)
+    while found := await timelines.after(db, kinds.DISCUSSED.key(member), last, INDEX_BATCH):
+        await likes_and_comments.take_back_comments(db, member, [entry.entity for entry in found], INDEX_BATCH)
         yield len(found)
-        last = found[-1]
+        last = found[-1].place

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from resolvers.jobs.posts import log_for_reposters
 from resolvers.jobs.step import Budget, Part, in_parts, run_part, step
 from resolvers.operation.inputs import batches
-from store import posts
+from store import kinds, posts, timelines
 from store.client.database import Database
 from store.events import log
 from store.groups import changes, membership, timeline
@@ -36,11 +36,11 @@ async def settle(db: Database, job: Job[GroupSettling], budget: Budget) -> None:
 async def _announce(db: Database, job: Job[GroupSettling]) -> AsyncGenerator[Part]:
     """Log an event for the followers of all who have reposted posts of a group, which are shown or hidden now."""
     last = int(job.cursor or 0)
-    while found := await timeline.after(db, job.body.group, last, POSTS_BATCH):
-        for post in found:
-            async for _ in log_for_reposters(db, job, job.body.shown, {"post": post}):
+    while found := await timelines.after(db, kinds.GROUP_TIMELINE.key(job.body.group), last, POSTS_BATCH):
+        for entry in found:
+            async for _ in log_for_reposters(db, job, job.body.shown, {"post": entry.entity}):
                 pass
-        last = found[-1]
+        last = found[-1].place
         yield str(last), len(found)
 
 
@@ -52,7 +52,7 @@ async def delete(db: Database, job: Job[GroupDeletion], budget: Budget) -> None:
 
 async def _delete(db: Database, group: int, cursor: str, budget: Budget) -> AsyncGenerator[Part]:
     await changes.list_in_directory(db, group)
-    while found := await timeline.after(db, group, 0, POSTS_BATCH):
+    while found := await timelines.first(db, kinds.GROUP_TIMELINE.key(group), POSTS_BATCH):
         for post in found:
             await _delete_post(db, group, post, budget)
         yield cursor, len(found)

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 from resolvers.jobs import pictures
 from resolvers.jobs.step import Budget, Part, in_parts, run_part, step
-from store import accounts, likes_and_comments, posts, promotions
+from store import accounts, kinds, likes_and_comments, posts, promotions, timelines
 from store.client.database import Database
 from store.conversations import messages
 from store.groups import changes
@@ -27,7 +27,7 @@ async def resolve(db: Database, job: Job[Resolution], budget: Budget) -> None:
 
 
 async def _notify(db: Database, case: int, last: int) -> AsyncGenerator[Part]:
-    while reporters := await reports.reporters_after(db, case, last):
+    while reporters := await timelines.after(db, kinds.CASE_REPORTS.key(case), last, reports.NOTIFIED_AT_ONCE):
         await reports.notify_reporters(db, reporters)
         last = reporters[-1].place
         yield str(last), len(reporters)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from store import follows, jobs
+from store import jobs, kinds, timelines
 from store.client.database import Database
 from store.client.metering import METER
 from store.records.jobs import AnyBody, Job, OneBody
@@ -97,7 +97,7 @@ async def to_followers(
     """Act on all followers in batches, as `in_batches` does."""
 
     async def reach(after: int, count: int) -> tuple[int, int]:
-        batch = await follows.followers_after(db, author, after, count)
+        batch = await timelines.after(db, kinds.FOLLOWERS.key(author), after, count)
         if batch:
             await act(batch)
         return len(batch), batch[-1].place if batch else after

@@ -64,8 +64,7 @@ async def changes_after(db: Database, member: int, last: int, count: int) -> Con
     floor, newest, found = await db.call(
         "message_changes",
         message_log=keys.message_log(member),
-        minted=keys.minted(p),
-        partition=p,
+        **keys.minting(p),
         after=last,
         limit=count,
         seconds=db.settings.message_events_seconds,

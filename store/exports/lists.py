@@ -4,19 +4,8 @@ from collections.abc import Sequence
 
 from store import keys
 from store.client.database import Command
-from store.kinds import List
-from store.records.lists import Entry, Published, read_entries
+from store.records.lists import Published
 from store.timelines import read_published
-
-
-def page_command(listed: List, owner: int, after: int, count: int) -> Command:
-    """Return the command that reads the first entries of a list above a score."""
-    return ("ZRANGE", listed.key(owner), f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
-
-
-def read_page(reply: Sequence[str]) -> list[Entry]:
-    """Return entries with their scores from the reply to `page_command`."""
-    return read_entries(reply)
 
 
 def read_places(reply: Sequence[str]) -> list[int]:

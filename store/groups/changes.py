@@ -6,7 +6,7 @@ from typing import Literal
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.groups.membership import PEOPLE
+from store.groups.membership import PEOPLE, group_keys
 from store.groups.records import GroupKind
 from store.ids import partition
 from store.keys.fields import GroupField
@@ -66,10 +66,7 @@ async def update(db: Database, group: int, actor: int, changes: Mapping[str, str
     """Change fields of a group; returns the job, None when nothing changes."""
     reply = await db.call(
         "update_group",
-        **keys.committing(partition(group)),
-        group=keys.group(group),
-        members=keys.group_members(group),
-        roles=keys.group_roles(group),
+        **group_keys(group),
         requests=keys.group_requests(group),
         actor=actor,
         id=group,
@@ -83,10 +80,7 @@ async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
     """Delete a group; returns the job for the rest."""
     reply = await db.call(
         "delete_group",
-        **keys.committing(partition(group)),
-        group=keys.group(group),
-        members=keys.group_members(group),
-        roles=keys.group_roles(group),
+        **group_keys(group),
         actor=actor,
         id=group,
         channel=db.channel(keys.group_channel(group)),

@@ -55,7 +55,7 @@ def read_change(reply: Sequence[str]) -> Job | None:
 def join_command(group: int, member: int) -> Command:
     """Return the command that lets a member join a group, or ask to."""
     return script(
-        "join_group", **_keys(group), **_waiting(group), banned=keys.group_banned(group), member=member, id=group
+        "join_group", **group_keys(group), **_waiting(group), banned=keys.group_banned(group), member=member, id=group
     )
 
 
@@ -64,9 +64,8 @@ def index_command(db: Database, group: int, member: int) -> Command:
     p = partition(member)
     return script(
         "index_group",
-        minted=keys.minted(p),
+        **keys.minting(p),
         **keys.of(member, keys.user, keys.memberships),
-        partition=p,
         group=group,
         max_groups=db.settings.max_groups,
     )
@@ -82,7 +81,7 @@ async def leave(
     """
     reply = await db.call(
         "leave_group",
-        **_keys(group),
+        **group_keys(group),
         **_waiting(group),
         member=member,
         id=group,
@@ -99,7 +98,7 @@ async def invite(db: Database, group: int, actor: int, members: Sequence[int]) -
     """Invite members to a group; who has asked to join a private one joins at once."""
     lists = {**_waiting(group), "banned": keys.group_banned(group)}
     return _read(
-        members, await db.call("invite_to_group", **_keys(group), **lists, actor=actor, id=group, invited=members)
+        members, await db.call("invite_to_group", **group_keys(group), **lists, actor=actor, id=group, invited=members)
     )
 
 
@@ -121,7 +120,7 @@ async def unban(db: Database, group: int, actor: int, members: Sequence[int]) ->
 async def _take_off(db: Database, listing: str, step: str, change: tuple[int, int, Sequence[int]]) -> MembersChanged:
     group, actor, members = change
     reply = await db.call(
-        "take_off_list", **_keys(group), list=listing, actor=actor, id=group, step=step, named=members
+        "take_off_list", **group_keys(group), list=listing, actor=actor, id=group, step=step, named=members
     )
     return _read(members, reply)
 
@@ -139,7 +138,7 @@ async def ban(db: Database, group: int, actor: int, members: Sequence[int]) -> M
 async def _expel(db: Database, group: int, actor: int, members: Sequence[int], **banned: str) -> MembersChanged:
     reply = await db.call(
         "expel_members",
-        **_keys(group),
+        **group_keys(group),
         **_waiting(group),
         **banned,
         actor=actor,
@@ -167,16 +166,13 @@ async def set_role(
     return refused(reply) or bool(reply)
 
 
-def _keys(group: int) -> dict[str, Any]:
-    """Return the script parameters that every change of a group's members takes."""
-    p = partition(group)
+def group_keys(group: int) -> dict[str, Any]:
+    """Return the script parameters that every change of a group or its members takes."""
     return {
-        "minted": keys.minted(p),
-        "jobs": keys.jobs(p),
+        **keys.committing(partition(group)),
         "group": keys.group(group),
         "members": keys.group_members(group),
         "roles": keys.group_roles(group),
-        "partition": p,
     }
 
 
@@ -240,9 +236,8 @@ def settle_command(db: Database, group: int, member: int, facts: Sequence[Any]) 
     exists, joined, asked, inviter, ban = facts
     return script(
         "settle_member",
-        minted=keys.minted(p),
+        **keys.minting(p),
         **keys.of(member, keys.user, keys.memberships, keys.invited, keys.banned_from),
-        partition=p,
         member=member,
         group=group,
         is_indexed="1" if exists and (joined or asked) else "",
@@ -277,3 +272,17 @@ async def some(db: Database, group: int, count: int) -> list[int]:
 async def drop(db: Database, group: int, members: Sequence[int]) -> None:
     """Take members off the lists of a deleted group."""
     await db.ask(*(("ZREM", key(group), *members) for key in PEOPLE))
+
+
+# A member's indexes of groups, which `settle` keeps right, and which the deletion of an account reads.
+
+
+async def forget_bans(db: Database, member: int, groups: Sequence[int]) -> None:
+    """Remove bans of a deleted member, first at the groups."""
+    await db.ask(*(("ZREM", keys.group_banned(group), member) for group in groups))
+    await db.one("ZREM", keys.banned_from(member), *groups)
+
+
+async def forget_invitations(db: Database, member: int, groups: Sequence[int]) -> None:
+    """Remove groups from a deleted member's index of invitations."""
+    await db.one("ZREM", keys.invited(member), *groups)

@@ -41,13 +41,11 @@ def change_command(db: Database, group: int, post: int) -> Command:
 
 def _logged(db: Database, group: int, post: int) -> dict[str, Any]:
     """Return the script parameters that name a post in a group and the log of changes there."""
-    p = partition(group)
     return {
-        "minted": keys.minted(p),
+        **keys.minting(partition(group)),
         "group": keys.group(group),
         "timeline": keys.group_timeline(group),
         "changes": keys.group_changes(group),
-        "partition": p,
         "post": post,
         "changes_kept": db.settings.group_changes_kept,
         "channel": db.channel(keys.group_channel(group)),
@@ -89,9 +87,3 @@ async def newest_change(db: Database, group: int) -> int:
 def channel(group: int) -> str:
     """Return the Pub/Sub channel on which changes to a group's timeline, or to who may read it, are published."""
     return keys.group_channel(group)
-
-
-async def after(db: Database, group: int, last: int, count: int) -> list[int]:
-    """Return the posts of a group after a post, oldest first."""
-    entries = await db.one("ZRANGE", keys.group_timeline(group), f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count)
-    return [int(post) for post in entries]

@@ -13,7 +13,7 @@ from store.moderation.log import kept_seconds, log_arguments, log_keys
 from store.moderation.records import ACTS, Report, ReportAction, ReportReason, ReportState, Subject
 from store.records.job_bodies import Resolution
 from store.records.jobs import Job, read_job
-from store.records.lists import Entry, read_entries
+from store.records.lists import Entry
 from store.refusals import Refusal, refused
 from store.scripts.mailboxes import mailboxes
 
@@ -140,12 +140,6 @@ def list_command(state: ReportState) -> Command:
         reports_prefix=keys.prefix(keys.case_reports, PARTITION),
         limit=LISTED,
     )
-
-
-async def reporters_after(db: Database, case: int, last: int) -> list[Entry]:
-    """Return reporters of a case with their reports above an id, oldest first; at most `NOTIFIED_AT_ONCE`."""
-    bounds = (f"({last}", "+inf", "BYSCORE", "LIMIT", 0, NOTIFIED_AT_ONCE, "WITHSCORES")
-    return read_entries(await db.one("ZRANGE", keys.case_reports(case), *bounds))
 
 
 async def notify_reporters(db: Database, reporters: Sequence[Entry]) -> None:

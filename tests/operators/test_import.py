@@ -104,7 +104,7 @@ async def test_everything_comes_in(db: Database, network: Network) -> None:
     assert done == {"members": 10, "follows": 12, "posts": TOTAL, "homes": 10}
     hub, fan = await member(db, "hub"), await member(db, "fan0")
     assert set(await follows.following(db, hub)) == {fan}
-    assert len(await follows.followers_after(db, hub, 0, 100)) == 9
+    assert len(await timelines.after(db, kinds.FOLLOWERS.key(hub), 0, 100)) == 9
     facts = await totals(db, network)
     assert facts["fan0"][:2] == (2, 1)
     assert entries == sum(home for *_, home in facts.values())
