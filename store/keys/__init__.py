@@ -4,7 +4,7 @@ The text below each declaration, or the docstring of a function, documents a key
 The hash tag, such as `{209}`, is the partition of the id in the key. So one script can change all that a member owns.
 """
 
-from store.keys.declaring import *  # noqa: F403  one name space
+from store.keys.arguments import *  # noqa: F403  one name space
 from store.keys.groups import *  # noqa: F403
 from store.keys.members import *  # noqa: F403
 from store.keys.messaging import *  # noqa: F403

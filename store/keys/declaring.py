@@ -1,6 +1,4 @@
-"""Declares the keys of an entity and those of a partition, and gives scripts what they make such keys of.
-
-A key of any other form is a function of its own.
+"""Declares the keys of an entity, and those of a partition. A key of any other form is a function of its own.
 
 The text below a declaration documents its key, as the docstring of a function does.
 """
@@ -9,8 +7,6 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 
 from store.ids import LAST_PARTITION, SEQUENCE_BITS
-
-__all__ = ["hash_tag", "of", "prefix", "stem"]  # the others are for the modules of this room alone
 
 Key = Callable[[int], str]
 
@@ -44,23 +40,3 @@ def _named(name: str, parameter: str, key: Key) -> Key:
     named = Parameter(parameter, Parameter.POSITIONAL_ONLY, annotation=int)
     key.__signature__ = Signature([named], return_annotation=str)  # type: ignore[attr-defined]
     return key
-
-
-def stem(key: Key) -> str:
-    """Return the common beginning of all keys of a kind, for scripts that append a member's `tag`."""
-    return key(0).partition("{")[0]
-
-
-def prefix(key: Key, p: int) -> str:
-    """Return the common beginning of all keys of a kind in a partition, for scripts that append an id."""
-    return key(p << SEQUENCE_BITS).rpartition(":")[0] + ":"
-
-
-def of(owner: int, *kinds: Key) -> dict[str, str]:
-    """Return keys of one owner by the names that scripts give them. `owner` is an id, or a partition."""
-    return {kind.__name__: kind(owner) for kind in kinds}
-
-
-def hash_tag(p: int) -> str:
-    """Return the part of a partition's keys that decides their slot."""
-    return f"{{{p}}}"

@@ -1,7 +1,7 @@
 """Keys of members, and keys of a partition's jobs."""
 
 from store.ids import partition
-from store.keys.declaring import of, of_partition, owned_by
+from store.keys.declaring import of_partition, owned_by
 
 _member = owned_by("member")
 
@@ -193,23 +193,3 @@ def jobs_channel() -> str:
 def sessions_channel() -> str:
     """Return the Pub/Sub channel that announces ended sessions. No script publishes on it."""
     return "sessions"
-
-
-def minting(p: int) -> dict[str, str | int]:
-    """Return what every script takes that mints an id in a partition, and commits no job."""
-    return {"minted": minted(p), "partition": p}
-
-
-def committing(p: int) -> dict[str, str | int]:
-    """Return what every script takes that commits a job in a partition."""
-    return {"minted": minted(p), "jobs": jobs(p), "partition": p}
-
-
-def home_keys(member: int) -> dict[str, str]:
-    """Return the keys of a home by the names that scripts give them."""
-    return of(member, home, home_state, sources, candidates, newest)
-
-
-def tag(member: int) -> str:
-    """Return the hash tag and id that end a member's keys, for keys that name nothing else."""
-    return home(member).partition(":")[2]
