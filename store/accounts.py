@@ -13,7 +13,7 @@ from store.ids import partition
 from store.keys.fields import UserField
 from store.limits.writes import member_keys
 from store.mail.letters import MailLink
-from store.mail.tokens import sign_up_mail
+from store.mail.tokens import sending
 from store.moderation.records import Acting
 from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_profile
 from store.records.job_bodies import AccountDeletion, ActLogging, Naming, ObjectRemoval, PrivacyChange
@@ -60,7 +60,7 @@ def create_command(member: int, draft: AccountDraft) -> Command:
         role=draft.role.value,
         day=int(time.time()) // keys.DAY,
         verified="1" if draft.is_verified else "",
-        **sign_up_mail(member, draft.link),
+        **sending(member, draft.link),
     )
 
 

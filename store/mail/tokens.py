@@ -45,8 +45,8 @@ async def token(db: Database, member: int, purpose: str) -> MailToken | None:
     return read_token(await db.one(*token_command(member, purpose)))
 
 
-def sign_up_mail(member: int, link: MailLink | None) -> dict[str, object]:
-    """Return the parameters of `create_member` that send a link to a new member, if they get one."""
+def sending(member: int, link: MailLink | None) -> dict[str, object]:
+    """Return the script parameters that keep a token of a member, and queue the mail with its link, if there is one."""
     return {
         "tokens": keys.mail_tokens(member),
         **outbox_keys(partition(member)),
@@ -58,17 +58,12 @@ def sign_up_mail(member: int, link: MailLink | None) -> dict[str, object]:
 
 async def send_verification(db: Database, member: int, address: str, link: MailLink) -> str | Literal[Refusal.GONE]:
     """Send a link that verifies an address; returns the address that waited until now, or ""."""
-    p = partition(member)
     reply = await db.call(
         "send_verification",
         credentials=keys.credentials(member),
-        tokens=keys.mail_tokens(member),
-        **keys.minting(p),
-        **outbox_keys(p),
+        **keys.minting(partition(member)),
+        **sending(member, link),
         address=address,
-        digest=link.digest,
-        lifetime=link.lifetime,
-        mail=link.letter.text(),
     )
     return refused(reply) or str(reply[0])
 
@@ -123,16 +118,11 @@ async def may_request_reset(db: Database, address: str) -> bool:
 
 async def request_reset(db: Database, member: int, address: str, link: MailLink, delay_ms: int) -> None:
     """Send a link that resets a password. For a member who does not exist, it costs the same and sends nothing."""
-    p = partition(member)
     await db.call(
         "request_reset",
         credentials=keys.credentials(member),
-        tokens=keys.mail_tokens(member),
-        **keys.minting(p),
-        **outbox_keys(p),
+        **keys.minting(partition(member)),
+        **sending(member, link),
         address=address,
-        digest=link.digest,
-        lifetime=link.lifetime,
         delay=delay_ms,
-        mail=link.letter.text(),
     )
