@@ -1,4 +1,7 @@
-"""Statuses, quotes and plain reposts: committed in the author's partition, listed in the original's partition."""
+"""Statuses, quotes and plain reposts: committed in the author's partition, listed in the original's partition.
+
+Replies are statuses. Each is listed at the post it answers, and in the thread of the post that began the conversation.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -123,19 +126,77 @@ def unlist_repost_command(db: Database, original: int, repost: int, author: int,
 
 def _listing(db: Database, original: int, repost: int, author: int, *, plain: bool) -> dict[str, Any]:
     """Return the script parameters that name a repost or quote and its original's list."""
+    listed = (keys.reposts(original), StatusField.REPOSTS) if plain else (keys.quotes(original), StatusField.QUOTES)
+    return _listed(db, original, repost, author, listed, author if plain else repost)
+
+
+def _listed(
+    db: Database, original: int, repost: int, author: int, listed: tuple[str, str], entry: int
+) -> dict[str, Any]:
+    """Return the script parameters that name a post and where it is listed: a list of another post, and its counter."""
+    listing, counter = listed
     return {
         "status": keys.status(original),
-        "listing": keys.reposts(original) if plain else keys.quotes(original),
+        "listing": listing,
         "tombstone": keys.withdrawn(original, repost),
         "rescore": keys.rescore(partition(original)),
-        "entry": author if plain else repost,
+        "entry": entry,
         "repost": repost,
         "author": author,
-        "counter": StatusField.REPOSTS if plain else StatusField.QUOTES,
+        "counter": counter,
         "original": original,
         "channel": db.channel(keys.activity(original)),
         "mailboxes": mailboxes(db, partition(original)),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A status that answers a post; `root` is the post that began the conversation."""
+
+    id: int
+    author: int
+    parent: int
+    parent_author: int
+    root: int
+
+
+def list_reply_commands(db: Database, reply: Reply) -> list[Command]:
+    """Return the commands that list a reply in both lists, unless it was removed before."""
+    in_thread = script(
+        "list_thread",  # with the root, while that exists
+        **keys.of(reply.root, keys.status, keys.thread),
+        tombstone=keys.withdrawn(reply.root, reply.id),
+        root=reply.root,
+        reply=reply.id,
+    )
+    return [script("list_repost", **_answering(db, reply)), in_thread]
+
+
+def relist_reply_commands(db: Database, reply: Reply) -> list[Command]:
+    """Return the commands that list a reply in both lists, even one that was removed before."""
+    ends = [("DEL", keys.withdrawn(post, reply.id)) for post in (reply.parent, reply.root)]
+    return [*ends, *list_reply_commands(db, reply)]
+
+
+def unlist_reply_commands(db: Database, reply: Reply) -> list[Command]:
+    """Return the commands that remove a reply from both lists, and keep late jobs from listing it again."""
+    return [
+        script("unlist_repost", **_answering(db, reply), original_author=reply.parent_author, ttl=keys.DAY),
+        ("SET", keys.withdrawn(reply.root, reply.id), "1", "EX", keys.DAY),
+        ("ZREM", keys.thread(reply.root), reply.id),
+    ]
+
+
+def _answering(db: Database, reply: Reply) -> dict[str, Any]:
+    listed = keys.replies(reply.parent), StatusField.REPLIES
+    return _listed(db, reply.parent, reply.id, reply.author, listed, reply.id)
+
+
+async def answered_authors(db: Database, posts: Sequence[int]) -> list[int | None]:
+    """Return who wrote the post that each of some posts answers, None where it answers none. One round trip."""
+    replies = await db.ask(*(("HGET", keys.status(post), StatusField.REPLY_TO_AUTHOR) for post in posts))
+    return [int(author) if author else None for author in replies]
 
 
 async def post(db: Database, post_id: int) -> Post | None:

@@ -20,7 +20,6 @@ from store import (
     notifications,
     posts,
     public_timelines,
-    replies,
 )
 from store.client.database import Command, Database
 from store.events import log
@@ -29,12 +28,12 @@ from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
 from store.ids import LARGEST, instant
+from store.posts import Reply
 from store.records.job_bodies import PostBody, PostDeletion, PostDelivery, PostHiding, PostUnhiding
 from store.records.jobs import Job
 from store.records.lists import read_pairs
 from store.records.members import User
 from store.records.posts import Repost, read_hashtags, read_post
-from store.replies import Reply
 
 CLEAR_CHUNK = 1_000  # Reposts, likes, comments and favourites of a post removed per step.
 BUILDING = timedelta(minutes=1)  # A home begun before its author became big may hold posts up to this much newer.
@@ -127,7 +126,7 @@ async def delete(db: Database, job: Job[PostDeletion], budget: Budget) -> None:
                 db, gone.original, gone.post, gone.author, plain=gone.plain, whose=gone.original_author
             )
         if reply := _reply_of(gone, gone.post):
-            await replies.remove(db, reply)
+            await db.ask(*posts.unlist_reply_commands(db, reply))
         if not gone.group:
             kind = "unrepost" if gone.plain else "delete"
             await db.ask(_event_command(db, gone, f"delete:{gone.post}", kind, gone.post))
@@ -323,8 +322,8 @@ def _listing(db: Database, post: _PublishedPost, seen: _Seen, *, is_new: bool) -
         else:
             steps += posts.relist_quote_commands(db, original, post.id, post.author)
     if post.reply:
-        change = replies.remove_commands if not shown else replies.add_commands if is_new else replies.relist_commands
-        steps += change(db, post.reply)
+        listing = posts.list_reply_commands if is_new else posts.relist_reply_commands
+        steps += listing(db, post.reply) if shown else posts.unlist_reply_commands(db, post.reply)
     return steps
 
 

@@ -23,7 +23,7 @@ from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import PlacedPost, TimelineEdge, placed
 from resolvers.reading.home_timeline import HomeTimeline
-from store import follows, posts, replies, timelines
+from store import follows, posts, timelines
 from store.events import log as events
 from store.events.log import Event
 from store.events.reader import Subscriber, since
@@ -233,7 +233,7 @@ async def _answers(operation: Context, member: int) -> Affected:
     home = HomeTimeline(context, context.viewer or 0)
     part = Slice(None, None, newest_first=True, count=context.settings.home_size)
     listed = [entry.entity for entry in await home.ids(part)]
-    answered = await replies.answered_authors(context.db, listed)
+    answered = await posts.answered_authors(context.db, listed)
     return {post: () for post, author in zip(listed, answered, strict=True) if author == member}
 
 

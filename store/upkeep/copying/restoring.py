@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from store import jobs, keys, posts, replies
+from store import jobs, keys, posts
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.posts import Reply
 from store.records.job_bodies import AccountDeletion
 from store.records.posts import PostContent, write_content
 from store.refusals import Refusal, refused
-from store.replies import Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ async def list_at_others(db: Database, found: list[RestoredPost]) -> None:
             commands += posts.relist_quote_commands(db, post.original, post.id, post.author)
         if post.reply_to and not post.is_hidden:
             reply = Reply(post.id, post.author, post.reply_to, post.reply_to_author or 0, post.root or post.reply_to)
-            commands += replies.relist_commands(db, reply)
+            commands += posts.relist_reply_commands(db, reply)
     if commands:
         await db.ask(*commands)
 
