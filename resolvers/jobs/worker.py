@@ -20,7 +20,7 @@ from store import importance, jobs
 from store.client.background import BACKGROUND, PAUSE_SECONDS
 from store.client.database import CommandRefused, Database, Unavailable, repeatable
 from store.client.metering import METER
-from store.client.pubsub.channels import PubSub
+from store.client.pubsub import PubSub
 from store.client.tracing import Parent, Span, SpanKind, Take, read_parent, running
 from store.ids import PARTITIONS
 from store.media.objects import MediaUnavailable

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 
-from store.client.pubsub.channels import PubSub
+from store.client.pubsub import PubSub
 
 
 async def wakes(pubsub: PubSub, channel: str, longest: float | None = None) -> AsyncGenerator[None, None]:

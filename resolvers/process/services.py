@@ -17,7 +17,7 @@ from store import jobs, sessions
 from store.client import health
 from store.client.database import Database, Unavailable
 from store.client.health import Readiness
-from store.client.pubsub.channels import PubSub
+from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.events.reader import Log
 from store.sessions import SESSIONS

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from store.client.database import Database, Unavailable
 from store.client.metering import METER
-from store.client.pubsub.channels import PubSub
+from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.events import log as events
 from store.events.log import CHANNEL, START, Event, newest, position, replay

@@ -9,7 +9,7 @@ import pytest
 from resolvers.process.services import Services
 from store import keys
 from store.client.database import Database, script
-from store.client.pubsub.channels import PubSub
+from store.client.pubsub import PubSub
 from store.ids import partition
 from tests.support.people import Member
 from tests.support.stored import disconnect, subscribers

@@ -13,7 +13,7 @@ from resolvers.upkeep import verify
 from store.client.database import Database
 from store.client.lua import GUARDED
 from store.client.lua import SCRIPTS as LOADED
-from store.client.pubsub.channels import PubSub
+from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.settings import Settings
 from tests.support.people import USER_ERRORS, Member, mutation_text, shrunk

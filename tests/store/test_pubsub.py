@@ -12,7 +12,7 @@ from redis.crc import key_slot
 
 from store import keys
 from store.client.database import Database
-from store.client.pubsub.channels import PubSub
+from store.client.pubsub import PubSub
 from tests.support.servers.cluster import Cluster
 from tests.support.servers.cluster import cluster as running
 from tests.support.servers.nodes import Node

@@ -1,1 +1,0 @@
-"""Messages that servers pass on: channels, and the subscriptions to them."""
