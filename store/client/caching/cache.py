@@ -303,7 +303,7 @@ class Cache:
         async with self._opening:
             if not self.is_on:
                 raise RedisConnectionError("the connections were closed")
-            nodes = self._nodes.trackable
+            nodes = tuple(self._nodes.trackable)
             for node in [node for node in self._tracked if node not in nodes]:
                 await self._tracked.pop(node).close()  # it is no primary any more
             for node in nodes:

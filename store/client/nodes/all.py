@@ -30,6 +30,7 @@ class Nodes:
         self._watchers: list[Callable[[], None]] = []
         self._finding_out = asyncio.Lock()
         self.is_known = False  # whether it is a cluster
+        self.trackable: Sequence[StoreNode] = ()  # those that the cache reads through; none before the first round trip
         self.is_cluster = False  # whether the keys are spread over several nodes; known after the first round trip
         self.number = int(self._alone.pool.connection_kwargs.get("db") or 0)  # of the database
 
@@ -48,6 +49,7 @@ class Nodes:
             await self.refresh()
             if not self.all:
                 raise Unavailable("no node of the cluster can say which node owns which slot", "CLUSTERDOWN")
+            self.trackable = self._cluster.nodes if self._cluster else (self._alone,)
             self.is_known = True
 
     async def _are_cluster(self) -> bool:
@@ -79,12 +81,7 @@ class Nodes:
     @property
     def all(self) -> Sequence[StoreNode]:
         """All nodes. Every key belongs to one of them."""
-        return self._cluster.nodes if self._cluster else (self._alone,)
-
-    @property
-    def trackable(self) -> Sequence[StoreNode]:
-        """The nodes that the cache reads through; none before the first round trip."""
-        return self.all if self.is_known else ()
+        return tuple(self._cluster.nodes) if self._cluster else (self._alone,)
 
     def owner(self, tag: str) -> StoreNode | None:
         """Return the node that owns the keys with a tag, None while no node does."""

@@ -52,7 +52,7 @@ class Cluster:
         self._epoch = -1
         self._refreshing: asyncio.Task[None] | None = None
         self._refreshed = 0.0  # When, by the loop's clock.
-        self.nodes: list[StoreNode] = []
+        self.nodes: list[StoreNode] = []  # Always the same list: others look into it.
 
     def owner(self, tag: str) -> StoreNode | None:
         """Return the node that owns the keys with a tag, None while no node does."""
@@ -132,7 +132,7 @@ class Cluster:
             return False
         self._owners[slot] = node
         if node not in self.nodes:
-            self.nodes = [*self.nodes, node]
+            self.nodes.append(node)
         self.refresh()
         return True
 
@@ -188,7 +188,7 @@ class Cluster:
         if not found.primaries or found.epoch < self._epoch:
             return
         self._epoch = found.epoch
-        self.nodes = [self._node(address) for address in found.primaries]
+        self.nodes[:] = [self._node(address) for address in found.primaries]
         owners = [self._known[owner] if owner else None for owner in found.owners]
         if owners != self._owners:
             self._owners = owners
