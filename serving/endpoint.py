@@ -13,10 +13,9 @@ from serving import running, systemd
 from serving.http.admission import Admissions
 from serving.http.app import CONNECTIONS, DOOR, RECORDER, begin_shutdown, create_app, spare_the_collector
 from serving.http.client_connection import ClientConnection
-from serving.http.descriptors import most_connections
 from serving.metrics import sharing
-from serving.metrics.measuring import measuring
-from serving.running import BACKLOG, Sockets
+from serving.metrics.recorder import measuring
+from serving.running import BACKLOG, Sockets, most_connections
 from serving.tracing.exporting import exported
 from store.client.tasks import stop
 from store.settings import Settings
@@ -28,7 +27,7 @@ async def serve(services: Services, sockets: Sockets, ready: Callable[[], None],
     `ready` is called once the process serves.
     """
     settings, stopped = services.settings, running.stopping(lifeline)
-    most = most_connections(settings, BACKLOG)
+    most = most_connections(settings)
     if sharing.is_shared():
         sharing.write_to_folder()
     async with exported(services.db):

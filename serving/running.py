@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import math
 import os
+import resource
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from functools import partial
 from typing import Any
+
+import structlog
 
 from resolvers.jobs.worker import Worker
 from resolvers.mail.mailer import Mailer
@@ -22,8 +25,12 @@ from store.embedded import opening
 from store.settings import Settings, urls
 
 BACKLOG = 128  # connections that wait to be accepted
+OTHER_FILES = 64  # that a process opens apart from connections of clients: store, log, pipes, the event loop's own
 
 Sockets = Sequence[socket.socket]  # the listening sockets of one process, one for each address
+
+
+log = structlog.get_logger(__name__)
 
 
 class StartError(Exception):
@@ -56,6 +63,32 @@ async def database(settings: Settings, patience: float = math.inf) -> AsyncItera
         with systemd.starting() as waits:
             db = await stack.enter_async_context(opening.database(settings, waits, patience))
         yield db
+
+
+def most_connections(settings: Settings) -> int:
+    """Return how many clients may be connected: MAX_CONNECTIONS, or fewer where the limit of open files is lower.
+
+    The process raises its own limit first, as far as allowed. The event loop may accept all that wait at once, before
+    any of them is counted.
+    """
+    reserved = OTHER_FILES + settings.redis_connections + BACKLOG
+    limit = _raised(settings.max_connections + reserved)
+    most = min(settings.max_connections, max(limit - reserved, limit // 4))
+    if most < settings.max_connections:
+        log.warning("connections_lowered", connections=most, wanted=settings.max_connections, open_files=limit)
+    return most
+
+
+def _raised(wanted: int) -> int:
+    """Raise the soft limit of open files as far as wanted and allowed, and return it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    with contextlib.suppress(ValueError, OSError):  # macOS has a limit of its own below the hard one
+        raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+        return raised
+    return soft
 
 
 @contextlib.contextmanager

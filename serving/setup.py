@@ -8,8 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import schema
-from serving.http.descriptors import most_connections
-from serving.running import BACKLOG
+from serving.running import most_connections
 from store.client import clocks, health, requirements
 from store.client.database import Database, Unavailable
 from store.client.requirements import UnsupportedServer
@@ -129,7 +128,7 @@ def _of_addresses(settings: Settings) -> list[Problem]:
 
 
 def _of_files(settings: Settings) -> list[Problem]:
-    most = most_connections(settings, BACKLOG)
+    most = most_connections(settings)
     if most == settings.max_connections:
         return []
     what = f"a process can have {most:,} connections, not MAX_CONNECTIONS of {settings.max_connections:,}"
