@@ -162,9 +162,9 @@ def _measured(services: Services) -> contextlib.AbstractAsyncContextManager[None
     """Serve the metrics of a worker, if METRICS_PORT is set."""
     if not services.settings.metrics_port:
         return contextlib.nullcontext()
-    from serving.metrics import measuring
+    from serving.metrics import recorder
 
-    return measuring.of_worker(services.db)
+    return recorder.of_worker(services.db)
 
 
 async def _tail(settings: Settings, asked: argparse.Namespace) -> int:

@@ -39,6 +39,10 @@ class Observed(StoreWork):
     def is_subscription(self) -> bool:
         return self.operation is not None and self.operation.operation is OperationType.SUBSCRIPTION
 
+    @property
+    def is_mutation(self) -> bool:
+        return self.operation is not None and self.operation.operation is OperationType.MUTATION
+
 
 class Recorder(Protocol):
     """Is told when operations begin and end."""
@@ -46,8 +50,8 @@ class Recorder(Protocol):
     def start(self, request: web.Request | None = None) -> Observed:
         """Return a new operation, which is the running one from now on; `request` if it is the only one of that."""
 
-    def begin(self, observed: Observed, operation: OperationDefinitionNode | None) -> None:
-        """Note which operation it is, once that is known."""
+    def begin(self, observed: Observed) -> None:
+        """Note that the document of an operation was read: `observed.operation` is known."""
 
     def end(self, observed: Observed) -> None:
         """Note that an operation has ended."""
@@ -59,7 +63,7 @@ class NoRecorder:
     def start(self, request: web.Request | None = None) -> Observed:  # noqa: ARG002  the protocol has it
         return Observed()
 
-    def begin(self, observed: Observed, operation: OperationDefinitionNode | None) -> None:
+    def begin(self, observed: Observed) -> None:
         pass
 
     def end(self, observed: Observed) -> None:

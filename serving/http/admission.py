@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 import structlog
 
 from resolvers.process.errors import RateLimited, RequestError, ServiceUnavailable
-from serving.http.addresses import Proxies
+from serving.http.requests import Proxies
 from store.client.metering import METER
 from store.settings import Settings
 

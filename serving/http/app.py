@@ -10,15 +10,14 @@ from schema.execution.operations import Schema
 from schema.execution.ports import NewContext, Services
 from serving import graphiql
 from serving.http import web_client
-from serving.http.addresses import Proxies
+from serving.http.client_connection import Door
 from serving.http.exports import Exports
-from serving.http.gate import Door
-from serving.http.headers import Origins
 from serving.http.health import HealthChecks
 from serving.http.media import ROUTE as MEDIA
 from serving.http.media import MediaHandler
-from serving.http.middleware import observe
+from serving.http.middleware import Origins, observe
 from serving.http.pages.mail_links import MailLinkPages
+from serving.http.requests import Proxies
 from serving.http.uploads import Uploads
 from serving.http.view import GraphQLEndpoint
 from serving.metrics.catalogue import MetricSources

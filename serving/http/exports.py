@@ -11,9 +11,8 @@ from resolvers import exports
 from resolvers.exports import Sending
 from resolvers.process.errors import RequestError, Unauthenticated
 from resolvers.process.services import Services
-from serving.http.addresses import Proxies
-from serving.http.headers import REQUEST_ID
-from serving.http.requests import UnknownPath
+from serving.http.middleware import REQUEST_ID
+from serving.http.requests import Proxies, UnknownPath
 from store.client.database import MemberGone
 
 log = structlog.get_logger(__name__)

@@ -1,20 +1,37 @@
-"""Middleware of every request: a request id, one log record, and a response even when the handler fails."""
+"""Every request gets an id, one log record, and a response even when its handler fails; every response gets headers."""
 
 import logging
+import random
+import re
 import time
+from collections.abc import Mapping, MutableMapping
 
 import structlog
-from aiohttp import ClientConnectionResetError, web
+from aiohttp import ClientConnectionResetError, hdrs, web
 from aiohttp.typedefs import Handler
+from strawberry.http.websocket_origin import is_same_origin, normalize_allowed_origins, normalize_origin
 
 from resolvers.exports import PATH as EXPORTS
 from resolvers.process.errors import RequestError
 from resolvers.uploads import PATH as UPLOADS
 from serving.http import health, responses
-from serving.http.headers import REQUEST_ID, request_id
+from serving.observing import TRACEPARENT
 
+REQUEST_ID = web.RequestKey("request_id", str)
+REQUEST_ID_HEADER = "X-Request-Id"
+METHODS = "GET, POST, OPTIONS"
 OPERATION = web.RequestKey("operation", str)
 
+_SANE_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_ID_BITS = 72  # eighteen hexadecimal digits, which are unique within a log
+_PREFLIGHT_SECONDS = 7_200  # for which a browser may cache a preflight response; Chromium caps it here
+_REQUEST_HEADERS = (hdrs.AUTHORIZATION, hdrs.CONTENT_TYPE, REQUEST_ID_HEADER, TRACEPARENT)  # that pages may send
+_SECURITY = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    (hdrs.CACHE_CONTROL, "no-store"),
+)
 _ERRORS = 400  # HTTP statuses from here on
 
 log = structlog.get_logger(__name__)
@@ -67,3 +84,79 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
             return web.Response()  # nobody gets it
         log.exception("a request failed", method=request.method, path=_shown(request.path))
         return responses.fault(request[REQUEST_ID])
+
+
+def request_id(headers: Mapping[str, str]) -> str:
+    """Return the client's own request id where it is safe to log, else a new one."""
+    given = headers.get(REQUEST_ID_HEADER)
+    return given if given and _SANE_ID.fullmatch(given) else new_request_id()
+
+
+def new_request_id() -> str:
+    """Return a request id that no other request has."""
+    return f"{random.getrandbits(_ID_BITS):018x}"
+
+
+class Origins:
+    """The origins whose pages may call the API; `*` allows any origin. Cookies are not used.
+
+    Raises ValueError when an entry is more than an origin.
+    """
+
+    def __init__(self, origins: tuple[str, ...]) -> None:
+        self._any = "*" in origins
+        self._listed = normalize_allowed_origins(origins)
+
+    def allows(self, origin: str) -> bool:
+        """Return whether a page of this origin may call."""
+        return self._any or normalize_origin(origin) in self._listed
+
+    def may_open_socket(self, asked: Mapping[str, str]) -> bool:
+        """Return whether a request may open a websocket, which browsers do not ask about: its page is ours or listed.
+
+        Browsers always send `Origin`. Other clients have no page that could misuse them.
+        """
+        origin = asked.get(hdrs.ORIGIN)
+        if origin is None or asked.get("Sec-Fetch-Site") == "same-origin":
+            return True
+        return is_same_origin(origin, asked.get(hdrs.HOST)) or self.allows(origin)
+
+    def headers(self, asked: Mapping[str, str]) -> dict[str, str]:
+        """Return the CORS headers of the response to a request with some headers."""
+        if not self._listed:
+            return {}
+        origin = asked.get(hdrs.ORIGIN)
+        headers: dict[str, str] = {}
+        if origin is not None and self.allows(origin):
+            headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*" if self._any else origin
+            headers[hdrs.ACCESS_CONTROL_EXPOSE_HEADERS] = f"{REQUEST_ID_HEADER}, {hdrs.RETRY_AFTER}"
+        return headers
+
+    async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Add headers to a response that is about to be sent. Headers that its handler has set stay."""
+        headers = response.headers
+        if self._listed:
+            for name, value in self.headers(request.headers).items():
+                headers.setdefault(name, value)
+            headers.add(hdrs.VARY, hdrs.ORIGIN)
+        complete(headers, request.get(REQUEST_ID))
+
+
+def complete(headers: MutableMapping[str, str], request_id: str | None) -> None:
+    """Add the headers of every response. Security headers that are set stay; request id and `Server` are replaced."""
+    for name, value in _SECURITY:
+        headers.setdefault(name, value)
+    if request_id is not None:
+        headers[REQUEST_ID_HEADER] = request_id
+    headers[hdrs.SERVER] = "Perch"
+
+
+def preflight(methods: str = METHODS) -> web.Response:
+    """Answer OPTIONS with the methods and headers allowed here. The CORS headers decide whether a page may use them."""
+    headers = {
+        hdrs.ALLOW: methods,
+        hdrs.ACCESS_CONTROL_ALLOW_METHODS: methods.removesuffix(", OPTIONS"),
+        hdrs.ACCESS_CONTROL_ALLOW_HEADERS: ", ".join(_REQUEST_HEADERS),
+        hdrs.ACCESS_CONTROL_MAX_AGE: str(_PREFLIGHT_SECONDS),
+    }
+    return web.Response(status=204, headers=headers)

@@ -15,9 +15,8 @@ from aiohttp import hdrs, web
 from resolvers import uploads
 from resolvers.process.errors import REFUSING_SECONDS, RateLimited, ServiceUnavailable, unavailable
 from resolvers.process.services import Services
-from serving.http.addresses import Proxies
-from serving.http.headers import REQUEST_ID, preflight
-from serving.http.requests import RequestRefused, UnknownPath
+from serving.http.middleware import REQUEST_ID, preflight
+from serving.http.requests import Proxies, RequestRefused, UnknownPath
 from store.client.database import Unavailable
 from store.ids import LARGEST
 from store.media.objects import MediaMissing, MediaUnavailable

@@ -3,8 +3,6 @@
 from functools import partial
 
 from aiohttp import hdrs, web
-from graphql import OperationDefinitionNode
-from graphql import OperationType as CoreOperationType
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types.graphql import OperationType
 
@@ -15,14 +13,12 @@ from schema.execution.parameters import EVENTS, ID_PARAMETERS, bearer
 from schema.execution.ports import Context, NewContext, Services
 from serving import graphiql
 from serving.http import requests, responses
-from serving.http.addresses import Proxies
 from serving.http.client_connection import ClientConnection
-from serving.http.headers import METHODS, REQUEST_ID, Origins, preflight
-from serving.http.middleware import OPERATION
+from serving.http.middleware import METHODS, OPERATION, REQUEST_ID, Origins, preflight
 from serving.http.negotiation import GRAPHQL, JSON, choose, prefers_page, takes_events
-from serving.http.requests import RequestRefused
+from serving.http.requests import Proxies, RequestRefused
 from serving.observing import Observed, Recorder
-from serving.overload.kinds import STREAM
+from serving.overload.shedding import STREAM
 from serving.streaming.connections import Connections, Peer
 from serving.streaming.event_streams import EventStream
 from serving.streaming.frames import FrameMeter
@@ -85,16 +81,17 @@ class GraphQLEndpoint:
             self._recorder.end(observed)
 
     async def _execute(self, request: web.Request, media: str, observed: Observed) -> web.StreamResponse:
-        claims = self._claims(request)
-        parameters = await requests.read(request)
         peer = self._peer(request)
+        value = requests.authorization(request)
+        claims = None if value is None else self._services.tokens.read(bearer(value))
+        parameters = await requests.read(request)
         context = self._context(peer, claims)
         parameters, document = await self.schema.find(parameters, context)
-        operation = document.operation(parameters.operation_name)
+        observed.operation = operation = document.operation(parameters.operation_name)
         if operation is not None and operation.name:
             request[OPERATION] = operation.name.value
-        self._recorder.begin(observed, operation)
-        if _is_subscription(operation) and takes_events(request.headers.getall(hdrs.ACCEPT, [])):
+        self._recorder.begin(observed)
+        if observed.is_subscription and takes_events(request.headers.getall(hdrs.ACCEPT, [])):
             _count_as_stream(request)
             self._refuse_without_room()
             stream = EventStream(request, self._services, self._connections, peer, claims, observed.fail)
@@ -125,7 +122,7 @@ class GraphQLEndpoint:
             await channel.end(Close.WRONG_SUBPROTOCOL)
             await channel.stop()
             return socket
-        peer = self._peer(request)
+        peer = self._peer(request, request.headers.get(hdrs.AUTHORIZATION))
         session = SocketSession(
             channel,
             self.schema,
@@ -168,17 +165,9 @@ class GraphQLEndpoint:
         if refused := self._connections.shedder.refuse(STREAM):
             raise refused
 
-    def _claims(self, request: web.Request) -> Claims | None:
-        value = requests.authorization(request)
-        return None if value is None else self._services.tokens.read(bearer(value))
-
-    def _peer(self, request: web.Request) -> Peer:
-        return Peer(
-            self._proxies.of_request(request),
-            requests.user_agent(request),
-            request[REQUEST_ID],
-            None if (value := request.headers.get(hdrs.AUTHORIZATION)) is None else Secret(value),
-        )
+    def _peer(self, request: web.Request, authorization: str | None = None) -> Peer:
+        secret = None if authorization is None else Secret(authorization)
+        return Peer(self._proxies.of_request(request), requests.user_agent(request), request[REQUEST_ID], secret)
 
 
 def _names_nothing(request: web.Request) -> bool:
@@ -189,7 +178,3 @@ def _names_nothing(request: web.Request) -> bool:
 def _count_as_stream(request: web.Request) -> None:
     if isinstance(request.protocol, ClientConnection):  # tests of the application alone have another one
         request.protocol.gate.stream()
-
-
-def _is_subscription(operation: OperationDefinitionNode | None) -> bool:
-    return operation is not None and operation.operation is CoreOperationType.SUBSCRIPTION

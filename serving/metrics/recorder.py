@@ -1,21 +1,24 @@
 """Measures the operations of a process, and brings its other counts to where the page of metrics finds them."""
 
 import asyncio
+import contextlib
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import prometheus_client
 from aiohttp import web
-from graphql import GraphQLError, OperationDefinitionNode
+from graphql import GraphQLError
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 
-from serving.metrics import catalogue
+from serving.metrics import catalogue, page, sharing
 from serving.metrics.catalogue import Metric, MetricSources
-from serving.observing import Observed, code_of
+from serving.observing import NoRecorder, Observed, code_of
 from store.client.background import BACKGROUND
+from store.client.database import Database
 from store.client.metering import METER, WORK
+from store.client.tasks import stop
 
 NAMES_KEPT = 100  # Names of operations that become labels, unless clients may only execute trusted documents.
 NAME_MOST = 100  # Characters of a name that becomes a label.
@@ -53,8 +56,7 @@ class PrometheusRecorder:
         WORK.set(observed)
         return observed
 
-    def begin(self, observed: Observed, operation: OperationDefinitionNode | None) -> None:
-        observed.operation = operation
+    def begin(self, observed: Observed) -> None:
         if observed.is_subscription:
             self._subscriptions.inc()
 
@@ -123,6 +125,29 @@ class PrometheusRecorder:
             labelled.rise(read_labelled(METER))
         for gauge, read_gauge in self._gauges.items():
             gauge.set(read_gauge(self._sources))
+
+
+@contextlib.asynccontextmanager
+async def measuring(db: Database, recorder: PrometheusRecorder | NoRecorder) -> AsyncIterator[None]:
+    """Measure this process, and serve its metrics unless its parent does that for all."""
+    if isinstance(recorder, NoRecorder):
+        yield
+        return
+    running_on = asyncio.create_task(recorder.run())
+    try:
+        if sharing.is_shared():
+            yield
+        else:
+            async with page.served(db, recorder.registry, recorder.collect):
+                yield
+    finally:
+        await stop(running_on)
+        recorder.collect()
+
+
+def of_worker(db: Database) -> contextlib.AbstractAsyncContextManager[None]:
+    """Measure a process that only does deferred work. Its operations, plans and connections stay zero."""
+    return measuring(db, PrometheusRecorder(MetricSources(METER), all_names=False))
 
 
 class _Rising:

@@ -23,12 +23,12 @@ log = structlog.get_logger(__name__)
 
 
 class Peer(Struct, frozen=True):
-    """The client, as described by its request; `authorization` is the value of that header."""
+    """The client, as described by its request; `authorization` is the value of that header of a websocket's request."""
 
     address: str
     user_agent: str
     request_id: str
-    authorization: Secret | None
+    authorization: Secret | None = None
 
 
 class Connection(ABC):

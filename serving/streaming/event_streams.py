@@ -21,8 +21,7 @@ from schema.execution.parameters import EVENTS, Parameters
 from schema.execution.ports import Context, Services
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
-from serving.streaming.hangup import Hangup, limit_silence
-from serving.streaming.room import RenderingTurn, Room
+from serving.streaming.room import Hangup, RenderingTurn, Room, limit_silence
 from serving.streaming.websocket import Close
 from store.client.tasks import stop
 

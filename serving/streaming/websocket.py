@@ -1,21 +1,27 @@
-"""Writes to a websocket and closes it with a close code.
+"""One websocket: its messages of graphql-transport-ws, the operations that they carry, and its close codes.
 
 The npm client `graphql-ws` reconnects after 1001, 1013, 4403 and 4408, and never after the other codes below. Each code
 is chosen so that this client does the right thing.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import Enum
+from json import JSONDecodeError
+from types import MappingProxyType
 from typing import Any
 
 from aiohttp import ClientError, WSCloseCode, WSMsgType, web
+from graphql import GraphQLError
+from strawberry.types.execution import ExecutionResult
 
+from resolvers.process.errors import BadUserInput
+from schema.execution.encoding import JsonResult, encode, kind, loads, to_json
+from schema.execution.parameters import Parameters, document_id
+from serving.observing import Observed
 from serving.streaming.deliver import ClientGone
-from serving.streaming.hangup import Hangup
-from serving.streaming.room import Room
-from serving.streaming.websocket_messages import MalformedMessage, read
+from serving.streaming.room import Hangup, RenderingTurn, Room
 
 MESSAGES_WAITING = 16  # Queued messages of one socket whose client reads slowly.
 TAIL = b"}"  # The end of a message whose last member is its payload.
@@ -28,6 +34,25 @@ _PROBE = b""  # A placeholder in the queue for an unsolicited pong, which client
 _CLOSED = {WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED}
 _LOST = (RuntimeError, ConnectionError, ClientError)  # The errors of aiohttp for a closed socket.
 _CLOSE_SECONDS = 4.0  # Time for the closing handshake before the connection is dropped.
+_OPTIONAL_OBJECT = (dict, type(None))
+_OPTIONAL_TEXT = (str, type(None))
+_FIELDS: Mapping[str, Mapping[str, tuple[type, ...]]] = MappingProxyType(
+    {
+        "connection_init": {"payload": _OPTIONAL_OBJECT},
+        "ping": {"payload": _OPTIONAL_OBJECT},
+        "pong": {"payload": _OPTIONAL_OBJECT},
+        "subscribe": {"id": (str,), "payload": (dict,)},
+        "complete": {"id": (str,)},
+    }
+)
+_SUBSCRIBE_PAYLOAD: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {
+        "query": _OPTIONAL_TEXT,
+        "operationName": _OPTIONAL_TEXT,
+        "variables": _OPTIONAL_OBJECT,
+        "extensions": _OPTIONAL_OBJECT,
+    }
+)
 
 
 class Close(Enum):
@@ -65,6 +90,48 @@ def close_codes_table() -> str:
     return "\n".join(rows)
 
 
+class MalformedMessage(Exception):
+    """A client's message is malformed; the text says why."""
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    """Return a message, which has the form that its type needs; raises MalformedMessage."""
+    try:
+        message = loads(text)
+    except JSONDecodeError:
+        raise MalformedMessage("WebSocket message must be valid JSON") from None
+    if not isinstance(message, dict):
+        raise MalformedMessage(f"A message must be an object, not {kind(message)}")
+    form = message.get("type")
+    fields = _FIELDS.get(form) if isinstance(form, str) else None
+    if fields is None:
+        raise MalformedMessage("Unknown message type")
+    wrong = _wrong(message, fields)
+    if wrong is None and form == "subscribe":
+        payload = message["payload"]
+        wrong = _wrong(payload, _SUBSCRIBE_PAYLOAD) or _wrong_document(payload)
+    if wrong is not None:
+        raise MalformedMessage(wrong)
+    return message
+
+
+def _wrong_document(payload: Mapping[str, object]) -> str | None:
+    try:
+        is_missing = document_id(payload) is None and payload.get("query") is None
+    except BadUserInput as error:
+        return error.message
+    return "`query` is missing" if is_missing else None
+
+
+def _wrong(values: Mapping[str, object], fields: Mapping[str, tuple[type, ...]]) -> str | None:
+    for name, types in fields.items():
+        if not isinstance(values.get(name), types):
+            return f"`{name}` is missing or has the wrong type"
+        if name == "id" and not values[name]:
+            return "`id` is empty"
+    return None
+
+
 class Channel:
     """One websocket with a bounded queue of messages, which a single task writes while the client is slow.
 
@@ -96,7 +163,7 @@ class Channel:
             if frame.type is WSMsgType.BINARY:
                 raise MalformedMessage("WebSocket message type must be text")
             if frame.type is WSMsgType.TEXT:
-                return read(frame.data)
+                return _read(frame.data)
 
     async def send(self, message: bytes) -> None:
         """Send a message of JSON once there is room; raises ClientGone when the socket is closed."""
@@ -168,6 +235,60 @@ class Channel:
                 # All writers that wait for aiohttp share one future. Closing the socket cancels it for this task too.
                 if self._writing.cancelling():
                     raise
+
+
+class SocketOperation:
+    """An operation on a websocket, which runs in a task of its own. Its messages carry its id.
+
+    It sends its results, and then exactly one message that ends it.
+    """
+
+    def __init__(
+        self, message: Mapping[str, Any], channel: Channel, forget: "Callable[[SocketOperation], None]"
+    ) -> None:
+        """Prepare the operation of a `subscribe` message. `forget` makes its id available again, before it ends."""
+        self.id: str = message["id"]
+        payload = message["payload"]
+        query, name = payload.get("query") or "", payload.get("operationName") or None
+        variables, extensions = payload.get("variables"), payload.get("extensions")
+        self.asked = Parameters(query, name, variables, extensions, document_id(payload))
+        self.task: asyncio.Task[None] | None = None
+        self.turn: RenderingTurn | None = None
+        self.observed: Observed | None = None
+        self._channel = channel
+        self._forget = forget
+        self._is_completed = False
+        self._head = b'{"id":%b,"type":"next","payload":' % encode(self.id)
+
+    async def send_next(self, execution_result: ExecutionResult) -> None:
+        """Send one result."""
+        if self.turn is not None:
+            self.turn.rendered()
+        if self.observed and execution_result.errors:
+            self.observed.fail(execution_result.errors[0])
+        if not self._is_completed:
+            await self._channel.send(b"".join((self._head, to_json(execution_result), TAIL)))
+
+    def send_now(self, result: JsonResult) -> bool:
+        """Send a shared result at once; return False, and send nothing, if it would have to wait."""
+        return not self._is_completed and self._channel.send_now(self._head, result.json)
+
+    async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
+        """Send request errors, which end the operation."""
+        if self.observed:
+            self.observed.fail(errors[0])
+        await self._end({"id": self.id, "type": "error", "payload": [error.formatted for error in errors]})
+
+    async def send_complete(self) -> None:
+        """Send `complete`, unless the operation has already been completed."""
+        await self._end({"id": self.id, "type": "complete"})
+
+    async def _end(self, message: Mapping[str, object]) -> None:
+        if self._is_completed:
+            return
+        self._is_completed = True
+        self._forget(self)
+        await self._channel.send(encode(message))
 
 
 def _frame_header(size: int) -> bytes:

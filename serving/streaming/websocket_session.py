@@ -10,7 +10,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import structlog
-from graphql import OperationDefinitionNode, OperationType
 
 from resolvers.process.errors import RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.process.tokens import Claims
@@ -18,13 +17,11 @@ from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, bearer
 from schema.execution.ports import Context, Services
 from serving.observing import Recorder
-from serving.overload.kinds import of_operation
+from serving.overload.shedding import of_operation
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.deliver import RETRY_SECONDS, ClientGone, deliver
 from serving.streaming.room import RenderingTurn
-from serving.streaming.websocket import Channel, Close
-from serving.streaming.websocket_messages import MalformedMessage
-from serving.streaming.websocket_operations import SocketOperation
+from serving.streaming.websocket import Channel, Close, MalformedMessage, SocketOperation
 
 _ACK = b'{"type":"connection_ack"}'
 _PONG = b'{"type":"pong"}'
@@ -194,9 +191,8 @@ class SocketSession(Connection):
         try:
             # Found before the cost is counted, which may exceed a limit.
             operation.asked, document = await self._schema.find(operation.asked, context)
-            declared = document.operation(operation.asked.operation_name)
-            self._recorder.begin(operation.observed, declared)
-            operation.is_mutation = _is_mutation(declared)
+            operation.observed.operation = document.operation(operation.asked.operation_name)
+            self._recorder.begin(operation.observed)
             with self._held(operation.asked) as operation.turn:
                 context.room = operation.turn or self.channel.room
                 context.send_now = None if operation.turn else operation.send_now
@@ -225,7 +221,8 @@ class SocketSession(Connection):
 
     async def _finish_mutations(self) -> None:
         """Cancel all operations but mutations, and wait for these: they are committed, so their clients must know."""
-        mutations = {one.task for one in self._operations.values() if one.is_mutation and one.task}
+        running = self._operations.values()
+        mutations = {one.task for one in running if one.task and one.observed and one.observed.is_mutation}
         _cancel(self._tasks - mutations)
         if mutations:
             await asyncio.wait(mutations, timeout=_MUTATION_SECONDS)
@@ -242,7 +239,3 @@ def _cancel(tasks: set[asyncio.Task[None]]) -> None:
     for task in tasks:
         if not task.cancelling():  # a second cancellation would interrupt the clean-up of the first
             task.cancel()
-
-
-def _is_mutation(operation: OperationDefinitionNode | None) -> bool:
-    return operation is not None and operation.operation is OperationType.MUTATION

@@ -49,9 +49,8 @@ class WatchingRecorder:
             self._watch(observed, trace, parent)
         return observed
 
-    def begin(self, observed: Observed, operation: OperationDefinitionNode | None) -> None:
-        self._metrics.begin(observed, operation)
-        observed.operation = operation
+    def begin(self, observed: Observed) -> None:
+        self._metrics.begin(observed)
         if observed.watch and observed.is_subscription:
             SPAN.set(None)  # its events go on for hours; metrics count them
 

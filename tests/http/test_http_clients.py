@@ -6,8 +6,8 @@ import pytest
 from aiohttp import ClientConnectionError, web
 from pytest_aiohttp import AiohttpClient
 
-from serving.http.addresses import Proxies
 from serving.http.middleware import observe
+from serving.http.requests import Proxies
 from tests.support.transport import clients
 from tests.support.transport.clients import GRAPHQL, JSON, Client, first_code, post
 from tests.support.transport.small import ALICE, PlainServices, logged

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from serving.overload.controller import Controller
-from serving.overload.kinds import READ
+from serving.overload.shedding import READ
 
 STAGES = (0.12e-3, 0.35e-3, 0.35e-3, 0.3e-3)  # processor time of a request between its round trips, s
 READING, REFUSING = 20e-6, 45e-6  # processor time of each request, and of one that is refused, s

@@ -14,10 +14,9 @@ from resolvers.process.errors import RequestError
 from schema.execution.operations import Schema
 from schema.execution.ports import NewContext, Services
 from serving.http import requests
-from serving.http.addresses import Proxies
-from serving.http.headers import REQUEST_ID
+from serving.http.middleware import REQUEST_ID
 from serving.http.pages.layout import alert, entry, form, hidden, link, page, paragraph
-from serving.http.requests import BODY_SECONDS, RequestRefused
+from serving.http.requests import BODY_SECONDS, Proxies, RequestRefused
 
 VERIFYING = "mutation VerifyEmail($input: TokenInput!) { verifyEmail(input: $input) { userErrors { message } } }"
 REQUESTING = """mutation RequestPasswordReset($input: RequestPasswordResetInput!) {

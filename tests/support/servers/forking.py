@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 SERVER = Path(__file__).parents[3] / "server.py"
-IMPORTED = ("server", "schema", "serving.endpoint", "serving.tables", "serving.metrics.measuring")
+IMPORTED = ("server", "schema", "serving.endpoint", "serving.tables", "serving.metrics.recorder")
 _COPIED = 3  # descriptors of a request: its connection, standard output and standard error
 
 
