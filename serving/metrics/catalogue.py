@@ -60,7 +60,9 @@ OPERATION_COMMANDS = _counter("operation_commands", "commands that operations ha
 LOOP_DELAY = _histogram("event_loop_delay_seconds", "delay of a timer of the event loop, ten times a second, s")
 SUBSCRIPTIONS = _gauge("subscriptions", "subscriptions that are running")
 
-COUNTS: Mapping[Metric, Callable[[MetricSources], float]] = {
+# Of a metric with labels, by the label or labels.
+Counted = float | Mapping[str, int] | Mapping[tuple[str, str], int]
+COUNTS: Mapping[Metric, Callable[[MetricSources], Counted]] = {
     _counter("store_round_trips", "round trips to the store, of operations and of all else"): lambda s: (
         s.meter.round_trips
     ),
@@ -79,24 +81,20 @@ COUNTS: Mapping[Metric, Callable[[MetricSources], float]] = {
     _counter("event_gaps", "gaps reported to subscribers, who were too slow or came too late"): lambda s: s.meter.gaps,
     _counter("images", "pictures that were processed"): lambda s: s.meter.images,
     _counter("image_seconds", "time that the processing of pictures has taken, s"): lambda s: s.meter.image_seconds,
-}
-
-Counted = Callable[[Meter], Mapping[str, int] | Mapping[tuple[str, str], int]]
-LABELLED_COUNTS: Mapping[Metric, Counted] = {
     _counter(
         "jobs", "attempts at jobs; `outcome` is `done`, `more`, `later` or `failed`", "kind", "outcome"
-    ): lambda m: m.jobs,
-    _counter("refusals", "refusals; `limit` is the setting that refused", "limit"): lambda m: m.refusals,
+    ): lambda s: s.meter.jobs,
+    _counter("refusals", "refusals; `limit` is the setting that refused", "limit"): lambda s: s.meter.refusals,
     _counter(
         "shed",
         "requests refused because the process had too much to do; `kind` is `anonymous`, `stream`, `read` or `write`",
         "kind",
-    ): lambda m: m.shed,
-    _counter("uploads", "uploads that have ended; `outcome` is `ready` or why it failed", "outcome"): lambda m: (
-        m.uploads
+    ): lambda s: s.meter.shed,
+    _counter("uploads", "uploads that have ended; `outcome` is `ready` or why it failed", "outcome"): lambda s: (
+        s.meter.uploads
     ),
     _counter("media_requests", "requests for pictures; `outcome` is `sent`, `redirected` or `refused`", "outcome"): (
-        lambda m: m.media
+        lambda s: s.meter.media
     ),
 }
 
@@ -140,7 +138,7 @@ OF_NODES: Mapping[Metric, Callable[[Health], float | None]] = {
     STORE_SECONDS: lambda node: node.seconds if node.reads else None,
     STORE_CLOCK: lambda node: node.clock,
 }
-ALL = (*OF_OPERATIONS, *COUNTS, *LABELLED_COUNTS, *GAUGES, SUBSCRIPTIONS, LOOP_DELAY, *OF_SITE, *OF_NODES)
+ALL = (*OF_OPERATIONS, *COUNTS, *GAUGES, SUBSCRIPTIONS, LOOP_DELAY, *OF_SITE, *OF_NODES)
 
 
 def metrics_table() -> str:

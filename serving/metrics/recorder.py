@@ -13,7 +13,7 @@ from graphql import GraphQLError
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 
 from serving.metrics import catalogue, page, sharing
-from serving.metrics.catalogue import Metric, MetricSources
+from serving.metrics.catalogue import Counted, Metric, MetricSources
 from serving.observing import NoRecorder, Observed, code_of
 from store.client.background import BACKGROUND
 from store.client.database import Database
@@ -45,9 +45,6 @@ class PrometheusRecorder:
         self._delay: Any = _made(catalogue.LOOP_DELAY, registry)
         self._gauges = {_made(metric, registry): read for metric, read in catalogue.GAUGES.items()}
         self._counts = [_Rising(_made(metric, registry), read(sources)) for metric, read in catalogue.COUNTS.items()]
-        self._labelled = [
-            _RisingByLabel(_made(metric, registry), read(METER)) for metric, read in catalogue.LABELLED_COUNTS.items()
-        ]
 
     # ------------------------------------------------------------ operations
 
@@ -121,8 +118,6 @@ class PrometheusRecorder:
         self._count_ended()
         for count, read in zip(self._counts, catalogue.COUNTS.values(), strict=True):
             count.rise(read(self._sources))
-        for labelled, read_labelled in zip(self._labelled, catalogue.LABELLED_COUNTS.values(), strict=True):
-            labelled.rise(read_labelled(METER))
         for gauge, read_gauge in self._gauges.items():
             gauge.set(read_gauge(self._sources))
 
@@ -151,31 +146,25 @@ def of_worker(db: Database) -> contextlib.AbstractAsyncContextManager[None]:
 
 
 class _Rising:
-    """A counter that follows a number which only rises."""
+    """A counter that follows a number which only rises, or several by their labels."""
 
-    def __init__(self, counter: Any, now: float) -> None:
+    def __init__(self, counter: Any, now: Counted) -> None:
         self._counter = counter
-        self._last = now
+        self._last = _by_labels(now)
 
-    def rise(self, now: float) -> None:
-        if now != self._last:
-            self._counter.inc(now - self._last)
-            self._last = now
+    def rise(self, now: Counted) -> None:
+        counts = _by_labels(now)
+        for labels, count in counts.items():
+            risen = count - self._last.get(labels, 0)
+            if risen:
+                (self._counter.labels(*labels) if labels else self._counter).inc(risen)
+        self._last = counts
 
 
-class _RisingByLabel:
-    """Counters that follow numbers by label."""
-
-    def __init__(self, counter: Any, now: Mapping[Any, int]) -> None:
-        self._counter = counter
-        self._last = dict(now)
-
-    def rise(self, now: Mapping[Any, int]) -> None:
-        for label, count in now.items():
-            if count != self._last.get(label, 0):
-                labels = label if isinstance(label, tuple) else (label,)
-                self._counter.labels(*labels).inc(count - self._last.get(label, 0))
-                self._last[label] = count
+def _by_labels(counts: Counted) -> dict[tuple[str, ...], float]:
+    if not isinstance(counts, Mapping):
+        return {(): counts}
+    return {label if isinstance(label, tuple) else (label,): count for label, count in counts.items()}
 
 
 def _made(metric: Metric, registry: CollectorRegistry) -> Any:
