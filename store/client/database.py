@@ -263,7 +263,7 @@ class Database:
             try:
                 if not self.servers.is_known:
                     await self.servers.find_out()
-                return await self.servers.run(commands)
+                return await self.servers.sender.run(commands)
             except LOST as error:
                 self.unfinished.add_lost(commands)
                 if not tries.go_on():

@@ -1,9 +1,8 @@
 """The nodes of a database: one server, or the primaries of a cluster. The first answer tells which."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from redis.asyncio.connection import AbstractConnection
 
@@ -27,6 +26,7 @@ class Nodes:
         self._urls = addresses(url)
         self._alone = self._make(self._urls[0], (script.text for script in SCRIPTS.values()))
         self._cluster: Cluster | None = None
+        self.sender: StoreNode | Cluster = self._alone  # runs commands, after `find_out`
         self._watchers: list[Callable[[], None]] = []
         self._finding_out = asyncio.Lock()
         self.is_known = False  # whether it is a cluster
@@ -45,7 +45,7 @@ class Nodes:
             if self._cluster is None and await self._are_cluster():
                 scripts = [script.guarded for script in SCRIPTS.values()]
                 self._cluster = Cluster(self._urls, partial(self._make, scripts=scripts), self._changed)
-                self.is_cluster = True
+                self.sender, self.is_cluster = self._cluster, True
             await self.refresh()
             if not self.all:
                 raise Unavailable("no node of the cluster can say which node owns which slot", "CLUSTERDOWN")
@@ -114,13 +114,6 @@ class Nodes:
         """Begin to learn which node owns which slot."""
         if self._cluster:
             self._cluster.refresh()
-
-    def run(self, commands: Sequence[tuple[Any, ...]]) -> Awaitable[list[Any]]:
-        """Return the replies to some commands in order, errors among them. On a cluster, it raises nothing.
-
-        It is to be awaited after `find_out`. No coroutine of its own is needed then.
-        """
-        return (self._cluster or self._alone).run(commands)
 
     async def load_scripts(self) -> None:
         """Load every script into every node."""
