@@ -50,26 +50,17 @@ class Limits:
 
         The document need not be valid.
         """
-        count = len(operations(document))
-        if count > self._settings.max_operations:
-            return QueryTooComplex(
-                f"The query has {count} operations, more than {self._settings.max_operations}", "max_operations"
-            )
-        count = count_repetitions(document)
-        if count > self._settings.max_aliases:
-            return QueryTooComplex(
-                f"The query has {count} aliases and repeated fields, more than {self._settings.max_aliases}",
-                "max_aliases",
-            )
-        return None
+        return self._over(len(operations(document)), "operations", "max_operations") or self._over(
+            count_repetitions(document), "aliases and repeated fields", "max_aliases"
+        )
 
     def refuse_text(self, text: str) -> QueryTooComplex | None:
         """Return the refusal of a text that is too long to be parsed."""
-        if len(text) > self._settings.max_query:
-            return QueryTooComplex(
-                f"The query has {len(text)} characters, more than {self._settings.max_query}", "max_query"
-            )
-        return None
+        return self._over(len(text), "characters", "max_query")
+
+    def _over(self, count: int, what: str, limit: str) -> QueryTooComplex | None:
+        most = getattr(self._settings, limit)
+        return QueryTooComplex(f"The query has {count} {what}, more than {most}", limit) if count > most else None
 
     def refuse_size(self, document: DocumentNode, names: AbstractSet[str]) -> QueryTooComplex | None:
         """Return the refusal of a valid document that has too many fields, is too deep, or introspects too much.
@@ -77,21 +68,19 @@ class Limits:
         `names` are those of all its fields.
         """
         fragments = _fragments(document)
-        depths: dict[str, int] = {}
-        counts: dict[str, int] = {}
-        fields = sum(_count_fields(one.selection_set, fragments, counts) for one in operations(document))
-        if fields > self._settings.max_fields:
+        cached: dict[str, tuple[int, int]] = {}
+        sizes = [_measure(one.selection_set, fragments, cached) for one in operations(document)]
+        if sum(fields for fields, _ in sizes) > self._settings.max_fields:
             return QueryTooComplex(
                 f"The query has more than {self._settings.max_fields} fields, "
                 "those of fragments counted at each spread",
                 "max_fields",
             )
-        for operation in operations(document):
-            depth = _depth(operation.selection_set, fragments, depths)
-            if depth > self._settings.max_depth:
-                return QueryTooComplex(
-                    f"The query is {depth} levels deep, more than {self._settings.max_depth}", "max_depth"
-                )
+        depth = next((depth for _, depth in sizes if depth > self._settings.max_depth), None)
+        if depth is not None:
+            return QueryTooComplex(
+                f"The query is {depth} levels deep, more than {self._settings.max_depth}", "max_depth"
+            )
         return None if ROOTS.keys().isdisjoint(names) else self._refuse_introspection(document, fragments)
 
     def _refuse_introspection(self, document: DocumentNode, fragments: Fragments) -> QueryTooComplex | None:
@@ -178,22 +167,31 @@ def _fragments(document: DocumentNode) -> Fragments:
     return {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
 
 
-def _count_fields(selection_set: SelectionSetNode, fragments: Fragments, cached: dict[str, int]) -> int:
-    """Return the number of fields with all fragments expanded; `cached` holds the counts of fragments."""
-    count = 0
+def _measure(
+    selection_set: SelectionSetNode, fragments: Fragments, cached: dict[str, tuple[int, int]]
+) -> tuple[int, int]:
+    """Return the number of fields with all fragments expanded, and how deep they are nested, introspection apart.
+
+    `cached` holds both of each fragment.
+    """
+    count, deepest = 0, 0
     for selection in selection_set.selections:
         if isinstance(selection, FragmentSpreadNode):
             name = selection.name.value
             if name not in cached:
-                cached[name] = _count_fields(fragments[name].selection_set, fragments, cached)
-            count += cached[name]
-        elif isinstance(selection, FieldNode):
-            count += 1
-            if selection.selection_set:
-                count += _count_fields(selection.selection_set, fragments, cached)
+                cached[name] = _measure(fragments[name].selection_set, fragments, cached)
+            fields, depth = cached[name]
         elif isinstance(selection, InlineFragmentNode):
-            count += _count_fields(selection.selection_set, fragments, cached)
-    return count
+            fields, depth = _measure(selection.selection_set, fragments, cached)
+        else:
+            fields, depth = 1, 1
+            if isinstance(selection, FieldNode) and selection.selection_set:
+                inner, below = _measure(selection.selection_set, fragments, cached)
+                fields += inner
+                depth += 0 if selection.name.value in ROOTS else below
+        count += fields
+        deepest = max(deepest, depth)
+    return count, deepest
 
 
 def _list_depth(
@@ -216,24 +214,5 @@ def _list_depth(
             depth += inside and name in _TYPE_LISTS
         else:
             continue
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _depth(selection_set: SelectionSetNode, fragments: Fragments, cached: dict[str, int]) -> int:
-    """Return how deep fields are nested, introspection apart; `cached` holds the depths of fragments."""
-    deepest = 0
-    for selection in selection_set.selections:
-        if isinstance(selection, FragmentSpreadNode):
-            name = selection.name.value
-            if name not in cached:
-                cached[name] = _depth(fragments[name].selection_set, fragments, cached)
-            depth = cached[name]
-        elif isinstance(selection, InlineFragmentNode):
-            depth = _depth(selection.selection_set, fragments, cached)
-        elif isinstance(selection, FieldNode) and selection.selection_set and selection.name.value not in ROOTS:
-            depth = 1 + _depth(selection.selection_set, fragments, cached)
-        else:
-            depth = 1
         deepest = max(deepest, depth)
     return deepest

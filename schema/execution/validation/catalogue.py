@@ -23,7 +23,6 @@ from graphql import (
     is_composite_type,
     is_leaf_type,
 )
-from strawberry.types.base import StrawberryMaybe, StrawberryOptional
 
 from schema.execution import flags
 
@@ -36,7 +35,6 @@ class CatalogueArguments:
 
     of: Mapping[str, GraphQLArgument | GraphQLInputField]
     required: tuple[str, ...]
-    not_null: frozenset[str]  # those declared as Maybe[T] in strawberry: they may be left out but not be null
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class Catalogue:
 def parameters(of: Mapping[str, Any]) -> CatalogueArguments:
     """Return the facts about arguments or input fields that validation needs."""
     required = tuple(name for name, one in of.items() if isinstance(one.type, GraphQLNonNull) and not has_default(one))
-    return CatalogueArguments(of, required, frozenset(name for name, one in of.items() if _is_maybe(one)))
+    return CatalogueArguments(of, required)
 
 
 def has_default(one: Any) -> bool:
@@ -115,11 +113,6 @@ def has_default(one: Any) -> bool:
 def is_one_of(kind: GraphQLInputObjectType) -> bool:
     """Return whether an input object must have exactly one field, as graphql-core or strawberry knows it."""
     return kind.is_one_of or bool(getattr(kind.extensions.get(_DECLARATION), "is_one_of", False))
-
-
-def _is_maybe(one: Any) -> bool:
-    declared = getattr(one.extensions.get(_DECLARATION), "type", None)
-    return isinstance(declared, StrawberryMaybe) and not isinstance(declared.of_type, StrawberryOptional)
 
 
 def _shape(kind: GraphQLOutputType) -> str:

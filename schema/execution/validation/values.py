@@ -27,7 +27,7 @@ from graphql import (
 )
 from graphql.utilities import validate_input_literal
 
-from schema.execution.validation.catalogue import Catalogue, CatalogueArguments, has_default, is_one_of
+from schema.execution.validation.catalogue import Catalogue, has_default, is_one_of
 from schema.execution.validation.faults import Faults
 
 # Kinds of literals that a type accepts with any value.
@@ -57,14 +57,10 @@ class Values:
         self._catalogue = catalogue
         self._faults = faults
 
-    def given(
-        self, name: str, node: ValueNode, one: GraphQLArgument | GraphQLInputField, among: CatalogueArguments
-    ) -> None:
+    def given(self, node: ValueNode, one: GraphQLArgument | GraphQLInputField) -> None:
         """Check the value of an argument or input field."""
         if isinstance(node, VariableNode):
             self.usages.append(Usage(node, one.type, one.default if has_default(one) else Undefined))
-        elif isinstance(node, NullValueNode) and name in among.not_null:
-            self._faults.add(f"Expected value of type '{one.type}', found null.", node)
         else:
             self.check(node, one.type)
 
@@ -103,7 +99,7 @@ class Values:
             if known is None:
                 self._faults.add(f"Expected value of type '{kind}' not to include unknown field '{name}'.", one)
             else:
-                self.given(name, one.value, known, declared)
+                self.given(one.value, known)
         for name in declared.required:
             if name not in seen:
                 self._faults.add(f"Expected value of type '{kind}' to include required field '{name}'.", node)

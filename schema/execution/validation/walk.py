@@ -139,7 +139,7 @@ class Walk:
                 text = f"Unknown argument '{argument.name.value}' on {place}."
                 self._faults.add(text + self._similar(argument.name.value, list(declared.of)), argument)
             else:
-                self._values.given(argument.name.value, argument.value, known, declared)
+                self._values.given(argument.value, known)
         names = {argument.name.value for argument in given}
         if len(names) != len(given):
             twice = _repeated([argument.name.value for argument in given])
