@@ -33,9 +33,8 @@ from graphql import DirectiveNode, OperationDefinitionNode, OperationType, Varia
 from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
-from schema.execution.plans.completion import BY_CLASS
 from schema.execution.plans.run import PlannedOperation, Row, Run
-from schema.execution.plans.selection import BATCHED, Parents, Selection
+from schema.execution.plans.selection import BATCHED, BY_CLASS, Parents, Selection
 from schema.execution.weights import WeighedCache, Weight
 
 __all__ = ["BATCHED", "BY_CLASS", "Parents", "PlannedOperation", "Planner", "Plans"]
