@@ -117,7 +117,9 @@ class Schema(strawberry.Schema):
     ) -> ExecutionResult:
         """Return the result of an operation by its plan, or without where it has none."""
         context: Context | None = asked.context
-        data = None if context is None or self.planner is None else await self.planner.run(asked, plans)
+        data = None
+        if context is not None and self.planner is not None and (plan := plans.get(asked)):
+            data = await self.planner.run(asked, plan.begin)
         if data is None or context is None:
             return await self._run_without_plan(asked, context, name)
         if fatal := await close(context):
@@ -259,7 +261,8 @@ class Schema(strawberry.Schema):
         if not operation.loc:
             return None
         asked = PlannedOperation(operation, variables, executor.root_value, executor.context_value, lambda: executor)
-        return await self.planner.run(asked, self.documents.get(operation.loc.source.body).plans)
+        plan = self.documents.get(operation.loc.source.body).plans.get(asked)
+        return await self.planner.run(asked, plan.begin) if plan else None
 
     async def _handle_execution_result(
         self, context: ExecutionContext, result: Any, extensions_runner: SchemaExtensionsRunner, **options: Any

@@ -33,7 +33,7 @@ from graphql import DirectiveNode, OperationDefinitionNode, OperationType, Varia
 from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
-from schema.execution.plans.run import PlannedOperation, Row, Run
+from schema.execution.plans.run import PlannedOperation, Planner
 from schema.execution.plans.selection import BATCHED, BY_CLASS, Parents, Selection
 from schema.execution.weights import WeighedCache, Weight
 
@@ -41,27 +41,6 @@ __all__ = ["BATCHED", "BY_CLASS", "Parents", "PlannedOperation", "Planner", "Pla
 
 PLAN_BYTES = 6_000  # Bytes of a plan and its key, without its selections.
 PLANS_KEPT = 8  # Plans of one document. The key is the operation and the variables of @skip and @include.
-
-
-class Planner:
-    """Runs operations by plan, and counts the runs and those given up."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-        self.given_up = 0  # Runs that graphql-core had to end.
-
-    async def run(self, asked: PlannedOperation, plans: "Plans") -> Row | None:
-        """Return the data of an operation, or None where graphql-core has to execute it."""
-        selection = plans.get(asked)
-        if selection is None:
-            return None
-        run = Run(asked)
-        data = await run.data(selection.begin)
-        self.runs += 1
-        if data is None:
-            run.hand_over()
-        self.given_up += data is None
-        return data
 
 
 class Plans:

@@ -1,4 +1,4 @@
-"""One attempt to run an operation by plan: it awaits resolvers, and notes whether the attempt was given up."""
+"""Runs operations by plan. One attempt awaits resolvers, and notes whether it was given up."""
 
 import asyncio
 import inspect
@@ -18,6 +18,7 @@ Resolve: TypeAlias = "Callable[[Any, GraphQLResolveInfo[Any]], Any]"
 Then: TypeAlias = Callable[[list[Any]], None]
 _Step: TypeAlias = tuple[list[Any], list[int], Then]  # values, the places of the awaitable ones, and the callback
 Paths: TypeAlias = Callable[[], Sequence[Path | None]]  # of a column; built only where they are needed
+Begin: TypeAlias = "Callable[[Run, list[Any], Paths], list[Row]]"  # of the root selection of a plan
 
 
 class Unusual(Exception):
@@ -86,6 +87,24 @@ class PlannedOperation:
         return self._build()
 
 
+class Planner:
+    """Runs operations by plan, and counts the runs and those given up."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.given_up = 0  # Runs that graphql-core had to end.
+
+    async def run(self, asked: PlannedOperation, begin: "Begin") -> Row | None:
+        """Return the data of an operation whose plan begins so, or None where graphql-core has to execute it."""
+        run = Run(asked)
+        data = await run.data(begin)
+        self.runs += 1
+        if data is None:
+            run.hand_over()
+        self.given_up += data is None
+        return data
+
+
 class Run:
     """One attempt to run an operation by plan."""
 
@@ -97,7 +116,7 @@ class Run:
         self._all_came: asyncio.Future[None] | None = None
         self._is_given_up = False
 
-    async def data(self, begin: "Callable[[Run, list[Any], Paths], list[Any]]") -> Row | None:
+    async def data(self, begin: "Begin") -> Row | None:
         """Return the row of the root value, or None where the attempt was given up.
 
         When this is cancelled, it cancels all resolvers that it began.
