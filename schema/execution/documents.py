@@ -11,6 +11,7 @@ from sys import getsizeof
 from typing import Any
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
     GraphQLError,
     GraphQLSchema,
@@ -63,14 +64,16 @@ class Document:
     node: DocumentNode | None = None
     operations: Sequence[OperationDefinitionNode] = ()
     fields: frozenset[str] = frozenset()
+    directives: Sequence[DirectiveNode] = ()
     costs: Mapping[str | None, Cost] = field(default_factory=dict)
     is_shareable: bool = False
     number: int = 0  # 0 if its answers may not be cached.
+    hash: str | None = None  # That a client has registered.
     plans: Plans = field(init=False)
     _prepared: WeighedCache[Sequence[Any], Prepared] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.plans = Plans(self.weight)
+        self.plans = Plans(self.directives, self.weight)
         self._prepared = WeighedCache(PREPARED_KEPT, self.weight)
 
     def operation(self, name: str | None) -> OperationDefinitionNode | None:
@@ -123,7 +126,6 @@ class DocumentCache:
         self.limits = Limits(schema, settings, self.introspection)
         self._documents: OrderedDict[str, Document] = OrderedDict()
         self._named: dict[str, str] = {}  # texts by the hashes that clients registered
-        self._names: dict[str, str] = {}  # and the other way
         self._most = settings.documents_kept_mib * _MIB
         self._total = Weight()
 
@@ -157,9 +159,9 @@ class DocumentCache:
     def name(self, its_hash: str, text: str) -> None:
         """Remember the hash of a cached query text, for as long as the text is cached."""
         document = self._documents.get(text)
-        if document is not None and text not in self._names:
+        if document is not None and document.hash is None:
+            document.hash = its_hash
             self._named[its_hash] = text
-            self._names[text] = its_hash
             document.weight.grow(_NAME)
 
     def named(self, its_hash: str) -> str | None:
@@ -172,15 +174,14 @@ class DocumentCache:
             document.weight.count_out()
         self._documents.clear()
         self._named.clear()
-        self._names.clear()
 
     def _drop(self) -> None:
         """Drop the least recently used documents until the rest fit. Documents grow while they are used."""
         while self._total.size > self._most:
-            text, dropped = self._documents.popitem(last=False)
+            _, dropped = self._documents.popitem(last=False)
             dropped.weight.count_out()
-            if its_hash := self._names.pop(text, None):
-                del self._named[its_hash]
+            if dropped.hash is not None:
+                del self._named[dropped.hash]
 
     def _read(self, text: str) -> Document:
         if too_complex := self.limits.refuse_text(text):
@@ -206,8 +207,9 @@ class DocumentCache:
             node=node,
             operations=operations(node),
             fields=checked.fields,
+            directives=checked.directives,
             costs=self.limits.price(node),
-            is_shareable=SHARED in checked.flags and not checked.has_directives,
+            is_shareable=SHARED in checked.flags and not checked.directives,
             number=next(_NUMBERS) if CACHED in checked.flags else 0,
         )
 

@@ -47,11 +47,6 @@ def encode(data: object) -> bytes:
     return msgspec.json.encode(data)
 
 
-def dumps(data: object) -> str:
-    """Return compact JSON as text."""
-    return encode(data).decode()
-
-
 def next_event(result: bytes) -> bytes:
     """Return a JSON result as a server-sent event. Compact JSON has no line breaks that would split the data."""
     return b"event: next\ndata: %b\n\n" % result
@@ -79,7 +74,7 @@ def loads(text: str) -> object:
     try:
         value: object = json.loads(text, parse_constant=_refuse_constant)
         if _SURROGATE_ESCAPE.search(text):
-            dumps(value).encode()
+            encode(value)
     except json.JSONDecodeError:
         raise
     except RecursionError:

@@ -18,7 +18,7 @@ from strawberry.types import ExecutionResult
 import schema
 from resolvers.operation.context import Context
 from resolvers.process.services import Services
-from schema.execution.encoding import dumps
+from schema.execution.encoding import encode
 from schema.execution.operations import Schema
 from store.settings import Settings
 from tests.homes import test_round_trips
@@ -195,8 +195,8 @@ async def test_events(both: list[Schema], services: Services, alice: Member, bob
         context = Context(services, claims, address="::1", user_agent="", request_id="request")
         variables = {"after": "event.0-0", "filter": {"follow": [bob.id]}}
         async with aclosing(await one.stream(STREAM, variables, context)) as results:
-            delivered.append(dumps(cast("ExecutionResult", await anext(results)).data))  # parts of it are JSON already
+            delivered.append(encode(cast("ExecutionResult", await anext(results)).data))  # parts of it are JSON already
     planner = both[0].planner
     assert planner
     assert (planner.runs, planner.given_up) == (1, 0)
-    assert delivered[0] == delivered[1] != "null"
+    assert delivered[0] == delivered[1] != b"null"

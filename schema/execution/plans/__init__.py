@@ -27,9 +27,11 @@ execute, or where a resolver asks for more than the context.
 Nothing here knows Perch's schema. This package depends on graphql-core, on strawberry's field definitions and on JSON.
 """
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
-from graphql import DirectiveNode, OperationDefinitionNode, OperationType, VariableNode, Visitor, visit
+from graphql import DirectiveNode, OperationDefinitionNode, OperationType, VariableNode
 from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
@@ -42,14 +44,19 @@ __all__ = ["BATCHED", "BY_CLASS", "Parents", "PlannedOperation", "Planner", "Pla
 PLAN_BYTES = 6_000  # Bytes of a plan and its key, without its selections.
 PLANS_KEPT = 8  # Plans of one document. The key is the operation and the variables of @skip and @include.
 
+_PLANNED = frozenset({"skip", "include"})  # Directives that plans know.
+
 
 class Plans:
     """The plans of one document, each made when it is first needed."""
 
-    def __init__(self, weight: Weight) -> None:
-        """Begin without plans, which count towards a weight."""
+    def __init__(self, directives: Sequence[DirectiveNode], weight: Weight) -> None:
+        """Begin without plans. They depend on the document's directives, and count towards a weight."""
+        arguments = chain.from_iterable(one.arguments or () for one in directives)
+        values = [one.value for one in arguments]
+        self._are_known = all(one.name.value in _PLANNED for one in directives)
+        self._variables = list(dict.fromkeys(one.name.value for one in values if isinstance(one, VariableNode)))
         self._plans: WeighedCache[tuple[object, ...], Selection | None] = WeighedCache(PLANS_KEPT, weight)
-        self._directives: dict[str | None, _Directives] = {}  # By the names of operations.
 
     def __len__(self) -> int:
         return len(self._plans)
@@ -57,15 +64,10 @@ class Plans:
     def get(self, asked: PlannedOperation) -> Selection | None:
         """Return the plan of an operation, which is its root selection; None where it cannot be planned."""
         name = asked.operation.name.value if asked.operation.name else None
-        directives = self._directives.get(name)
-        if directives is None:
-            directives = self._directives[name] = _Directives()
-            for node in (asked.operation, *asked.executor.fragment_definitions.values()):
-                visit(node, directives)
-        key = (name, *map(asked.variables.coerced.get, directives.variables))
+        key = (name, *map(asked.variables.coerced.get, self._variables))
         if key not in self._plans:
             self._plans.make_room(PLAN_BYTES)
-            self._plans[key] = _plan(asked.executor, self._plans.weight) if directives.are_known else None
+            self._plans[key] = _plan(asked.executor, self._plans.weight) if self._are_known else None
         return self._plans[key]
 
     def explain(self, operation: OperationDefinitionNode) -> list[str]:
@@ -73,21 +75,6 @@ class Plans:
         name = operation.name.value if operation.name else None
         plans = [plan for key, plan in self._plans.items() if plan and key[0] == name]
         return list(dict.fromkeys(step for plan in plans for step in plan.steps()))
-
-
-class _Directives(Visitor):
-    """Finds out whether all directives of a document are known, and which variables they depend on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.are_known = True
-        self.variables: dict[str, None] = {}
-
-    def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-        self.are_known &= node.name.value in {"skip", "include"}
-        for argument in node.arguments or ():
-            if isinstance(argument.value, VariableNode):
-                self.variables[argument.value.name.value] = None
 
 
 def _plan(executor: Executor[Any], weight: Weight) -> Selection | None:

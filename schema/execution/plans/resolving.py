@@ -44,7 +44,14 @@ class LazyInfo:
 class Resolver:
     """The resolver of one field of a selection."""
 
-    def __init__(self, executor: Executor[Any], definition: GraphQLField, node: FieldNode, weight: Weight) -> None:
+    def __init__(
+        self,
+        executor: Executor[Any],
+        definition: GraphQLField,
+        declared: StrawberryField,
+        node: FieldNode,
+        weight: Weight,
+    ) -> None:
         self._definition = definition
         self._node = node
         self._resolve = definition.resolve or executor.field_resolver
@@ -53,8 +60,7 @@ class Resolver:
         ]
         self._cached: WeighedCache[tuple[Any, ...], Arguments | None] = WeighedCache(ARGUMENTS_KEPT, weight)
         self._entry = ENTRY_BYTES * (1 + len(self._variables))  # Bytes of one cached entry.
-        declared = declaration(definition)
-        self._declared = declared if declared and _is_bare(declared) else None
+        self._declared = declared if _is_bare(declared) else None
         if self._declared:
             self._names = _names(definition)
             info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class

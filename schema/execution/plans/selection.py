@@ -119,17 +119,16 @@ class Field:
         self._details = details
         self._nodes = [one.node for one in details]
         definition = executor.schema.get_field(parent, self._nodes[0].name.value)
-        if definition is None:
+        declared = declaration(definition) if definition else None
+        if definition is None or declared is None:
             raise Unusual
         self._definition = definition
-        self._resolver = Resolver(executor, definition, self._nodes[0], weight)
+        self._resolver = Resolver(executor, definition, declared, self._nodes[0], weight)
         self._completion = _completion(definition.type, executor.schema, self)
         self._selections: dict[str, Selection] = {}
-        declared = declaration(definition)
-        self._is_declared = declared is not None
-        self._is_batched = declared is not None and BATCHED in declared.metadata
-        self._attribute = attribute(declared) if declared else None
-        self._of_root = resolver_of_root(declared) if declared else None
+        self._is_batched = BATCHED in declared.metadata
+        self._attribute = attribute(declared)
+        self._of_root = resolver_of_root(declared)
         self.has_effects = False
 
     def take_apart(self) -> None:
@@ -182,9 +181,7 @@ class Field:
         return self._selections[name].begin(run, objects, paths)
 
     def _lazy_info(self, run: Run, above: Path | None = None) -> Any:
-        return (
-            LazyInfo(run.asked.context, partial(self.info, run, above)) if self._is_declared else self.info(run, above)
-        )
+        return LazyInfo(run.asked.context, partial(self.info, run, above))
 
     def info(self, run: Run, above: Path | None = None) -> GraphQLResolveInfo[Any]:
         """Return the info of a resolver. Without a single parent path, its path is the field alone."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
     ExecutableDefinitionNode,
     FragmentDefinitionNode,
@@ -34,12 +35,12 @@ __all__ = ["Checked", "TooMuchWork", "Validator"]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of validating a document: its errors, or the names of its fields and the flags that all have."""
+    """The result of validating a document: its errors, or its directives, fields' names, and the flags of all."""
 
     errors: Sequence[GraphQLError] = ()
     fields: frozenset[str] = field(default_factory=frozenset)
     flags: frozenset[str] = field(default_factory=frozenset)
-    has_directives: bool = False
+    directives: Sequence[DirectiveNode] = ()
 
 
 class Validator:
@@ -68,7 +69,7 @@ class Validator:
             pass
         if faults.errors:
             return Checked(faults.errors)
-        return Checked((), frozenset(walk.names), walk.flags, walk.has_directives)
+        return Checked((), frozenset(walk.names), walk.flags, walk.directives)
 
     def _merge(self, document: DocumentNode, walk: Walk, faults: Faults, work: ValidationWork) -> None:
         merging = Merging(self._catalogue, walk.fragments, faults, work)

@@ -52,7 +52,7 @@ class Walk:
         self.scopes: list[Scope] = []
         self.names: set[str] = set()  # of all fields
         self.flags = flags.ALL  # that each field has
-        self.has_directives = False
+        self.directives: list[DirectiveNode] = []
         self._catalogue = catalogue
         self._faults = faults
         self._values = Values(catalogue, faults)
@@ -155,7 +155,7 @@ class Walk:
     def _directives(self, nodes: Sequence[DirectiveNode] | None, place: DirectiveLocation) -> None:
         seen: set[str] = set()
         for node in nodes or ():
-            self.has_directives = True
+            self.directives.append(node)
             name = node.name.value
             directive, declared = self._catalogue.directives.get(name, (None, None))
             if directive is None or declared is None:

@@ -12,7 +12,7 @@ from strawberry.types.execution import ExecutionResult
 
 from resolvers.operation.context import Context
 from resolvers.process.services import Services
-from schema.execution.encoding import dumps
+from schema.execution.encoding import encode
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters
 from serving.streaming.deliver import deliver
@@ -52,7 +52,7 @@ class SlowReader:
             await self._reads.wait()
         self._has_more = False
         self.errors += result.errors or []
-        (event,) = json.loads(dumps(process_result(result)))["data"].values()
+        (event,) = json.loads(encode(process_result(result)))["data"].values()
         self.messages.append(event)
         if event["__typename"] == "StreamGap":
             self.gaps += 1
