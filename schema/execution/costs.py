@@ -178,15 +178,16 @@ class Pricing:
 
     def _selection(self, selection_set: SelectionSetNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
         """Return the cost of a selection; `sized` when the field above has counted the entries of its lists."""
-        costs = [(self._condition(one), self._part(one, parent, sized=sized)) for one in selection_set.selections]
-        if isinstance(parent, GraphQLObjectType) or all(kind in {None, parent} for kind, _ in costs):
-            return _sum([cost for _, cost in costs])
-        kinds = self._prices.schema.get_possible_types(parent)
+        kinds = [self._condition(one) for one in selection_set.selections]
+        pairs = zip(selection_set.selections, kinds, strict=True)
+        costs = [self._part(one, kind or parent, sized=sized) for one, kind in pairs]
+        if isinstance(parent, GraphQLObjectType) or all(kind in {None, parent} for kind in kinds):
+            return _sum(costs)
         applying = {
-            tuple(n for n, (kind, _) in enumerate(costs) if kind is None or self._prices.covers(kind, one)): None
-            for one in kinds
+            tuple(n for n, kind in enumerate(kinds) if kind is None or self._prices.covers(kind, one)): None
+            for one in self._prices.schema.get_possible_types(parent)
         }
-        options = [_sum([costs[n][1] for n in places]) for places in applying]
+        options = [_sum([costs[n] for n in places]) for places in applying]
         if not any(option.parts for option in options):
             return Cost(max(option.fixed for option in options))
         return Cost(0, ((_once, Dearest(options)),))
@@ -198,21 +199,16 @@ class Pricing:
         condition = selection.type_condition if isinstance(selection, InlineFragmentNode) else None
         return self._type(condition.name.value) if condition else None
 
-    def _part(self, selection: SelectionNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
+    def _part(self, selection: SelectionNode, kind: GraphQLCompositeType, *, sized: bool) -> Cost:
+        """Return the cost of one selection on objects of a type."""
         if isinstance(selection, FieldNode):
-            return self._field(selection, parent, sized=sized)
+            return self._field(selection, kind, sized=sized)
         if isinstance(selection, InlineFragmentNode):
-            condition = selection.type_condition
-            kind = self._type(condition.name.value) if condition else parent
             return self._selection(selection.selection_set, kind, sized=sized)
-        return self._spread(cast("FragmentSpreadNode", selection).name.value, sized=sized)
-
-    def _spread(self, name: str, *, sized: bool) -> Cost:
+        name = cast("FragmentSpreadNode", selection).name.value
         key = (name, sized, self._is_live)
         if key not in self._cached:
-            fragment = self._fragments[name]
-            kind = self._type(fragment.type_condition.name.value)
-            cost = self._selection(fragment.selection_set, kind, sized=sized)
+            cost = self._selection(self._fragments[name].selection_set, kind, sized=sized)
             # A cost that depends on variables stays one object, so `_add_up` evaluates it once for all its spreads.
             self._cached[key] = Cost(0, ((_once, cost),)) if cost.parts else cost
         return self._cached[key]

@@ -4,6 +4,7 @@ import strawberry
 
 from resolvers import (
     favourites,
+    images,
     likes_and_comments,
     notifications,
     pins,
@@ -11,19 +12,21 @@ from resolvers import (
     promotions,
     relationships,
     timelines,
+    uploads,
 )
 from schema.mutations.accounts import AccountMutations
 from schema.mutations.conversations import ConversationMutations
 from schema.mutations.declaring import mutation
 from schema.mutations.groups import GroupMutations
 from schema.mutations.moderation import ModerationMutations
-from schema.mutations.pictures import PictureMutations
 from schema.types.account_inputs import UsersInput
 from schema.types.descriptions import limit
+from schema.types.images import UpdateImageInput
 from schema.types.notifications import MarkNotificationsReadInput
 from schema.types.posts import CommentInput, DeleteCommentInput, PostIdInput, PostInput, RepostInput
 from schema.types.promotions import CreatePromotionInput, EndPromotionInput
 from schema.types.timelines import MarkHomeReadInput
+from schema.types.uploads import CreateUploadInput
 
 
 @strawberry.type(
@@ -33,7 +36,19 @@ from schema.types.timelines import MarkHomeReadInput
     "second factor, change and verify their e-mail address, and export and delete their account. Repeating a change "
     "that is already made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
-class Mutation(AccountMutations, ConversationMutations, GroupMutations, ModerationMutations, PictureMutations):
+class Mutation(AccountMutations, ConversationMutations, GroupMutations, ModerationMutations):
+    create_upload = mutation(
+        uploads.create_upload,
+        CreateUploadInput,
+        "Announces a picture; its bytes are then PUT to the upload's url. A member announces at most "
+        f"{limit('images_per_day')} pictures a day.",
+    )
+    update_image = mutation(
+        images.update_image,
+        UpdateImageInput,
+        "Changes alt text and focus of a picture of the viewer's own, once it belongs to something.",
+    )
+
     follow = mutation(
         relationships.follow,
         UsersInput,
