@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from functools import partial
-from typing import Annotated, Any, Concatenate, ParamSpec, cast, get_type_hints
+from typing import Any, Concatenate, ParamSpec, cast, get_type_hints
 
 import strawberry
 
@@ -13,8 +13,11 @@ from resolvers.operation.payloads import Payload
 from resolvers.process.errors import Refused
 from resolvers.reading import hydrate
 from schema.types import payloads
+from schema.types.fields import Info, argument, taking
 
 P = ParamSpec("P")
+
+INPUT = "The input of the mutation."
 
 
 def mutation(
@@ -36,8 +39,8 @@ def mutation(
     names = [field.name for field in fields(cast("type[Any]", takes))]
     run, (result, gives) = cast("Callable[..., Awaitable[Payload]]", act), _payload(act)
 
-    async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
-        given = {name: getattr(input, name) for name in names} if input else {}
+    async def resolve(info: Info, **sent: Any) -> Any:
+        given = {name: getattr(sent["input"], name) for name in names} if sent.get("input") else {}
         arguments = {name: value for name, value in given.items() if value is not strawberry.UNSET}
         if "post_id" in arguments:
             hydrate.read_ahead(info.context, arguments["post_id"])
@@ -45,8 +48,10 @@ def mutation(
             write_limits.read_ahead(info.context, arguments.get("text"))
         return await _run(partial(run, **arguments), info.context, result, suspended=suspended)
 
-    _take(resolve, takes, optional=optional)
-    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+    kind: Any = takes
+    taken = argument(kind | None, INPUT, default=None) if optional else argument(kind, INPUT)
+    resolver = taking({"input": taken}, resolve)
+    return strawberry.mutation(resolver=resolver, graphql_type=gives | None, description=description)
 
 
 def mutation_without_input(
@@ -55,7 +60,7 @@ def mutation_without_input(
     """Declare a mutation that takes nothing; otherwise like `mutation`."""
     result, gives = _payload(act)
 
-    async def resolve(info: strawberry.Info[Context, None]) -> Any:
+    async def resolve(info: Info) -> Any:
         return await _run(act, info.context, result, suspended=suspended)
 
     return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
@@ -70,16 +75,6 @@ async def _run(
         return await act(context)
     except Refused as refused:
         return result(user_errors=refused.errors)
-
-
-def _take(resolve: Any, taken: Any, *, optional: bool) -> None:
-    """Set the type of a resolver's argument `input`."""
-    argument = strawberry.argument(description="The input of the mutation.")
-    if optional:
-        resolve.__annotations__["input"] = Annotated[taken | None, argument]
-    else:
-        resolve.__annotations__["input"] = Annotated[taken, argument]
-        resolve.__defaults__ = None
 
 
 def _payload(act: Callable[..., Any]) -> tuple[type[Payload], Any]:

@@ -66,7 +66,7 @@ def resolved(
         return act(info.context, root, **defaults | given)
 
     inspect.signature(act).bind(None, None, **takes)
-    return _field(_taking(takes, resolve), gives, description, _metadata(cached))
+    return _field(taking(takes, resolve), gives, description, _metadata(cached))
 
 
 def batched(
@@ -92,7 +92,7 @@ def batched(
         return _only_later(values) if inspect.isawaitable(values) else _only(values)
 
     inspect.signature(act).bind(None, None, **takes)
-    return _field(_taking(takes, resolve), gives, description, {BATCHED: True} | _metadata(cached, shared))
+    return _field(taking(takes, resolve), gives, description, {BATCHED: True} | _metadata(cached, shared))
 
 
 def query(
@@ -110,7 +110,7 @@ def query(
         return act(info.context, **defaults | given)
 
     inspect.signature(act).bind(None, **takes)
-    return _field(_taking(takes, resolve), gives, description, _metadata(cached))
+    return _field(taking(takes, resolve), gives, description, _metadata(cached))
 
 
 def subscription(
@@ -131,7 +131,7 @@ def subscription(
 
     inspect.signature(act).bind(None, **takes)
     flags = _metadata(shared=shared)
-    resolver = _taking(takes, resolve)
+    resolver = taking(takes, resolve)
     return strawberry.subscription(resolver=resolver, graphql_type=gives, description=description, metadata=flags)
 
 
@@ -156,6 +156,17 @@ def attribute_of_each(act: Callable[..., Awaitable[Sequence[Any]]], name: str) -
         return list(map(read, await act(context, parents)))
 
     return attributes
+
+
+def taking(takes: Mapping[str, Argument], resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a resolver the signature from which strawberry reads the arguments."""
+    own = [one for one in inspect.signature(resolve).parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    named = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=taken.default, annotation=taken.kind)
+        for name, taken in takes.items()
+    ]
+    resolve.__signature__ = Signature([*own, *named])  # type: ignore[attr-defined]
+    return resolve
 
 
 def later(name: str, module: str) -> Any:
@@ -191,17 +202,6 @@ def _metadata(cached: bool = False, shared: bool = False) -> dict[str, bool]:
 def _defaults(takes: Mapping[str, Argument]) -> dict[str, Any]:
     """Return the defaults of arguments. GraphQL leaves out an argument that is not sent and has the default null."""
     return {name: taken.default for name, taken in takes.items() if taken.default is not Parameter.empty}
-
-
-def _taking(takes: Mapping[str, Argument], resolve: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a resolver the signature from which strawberry reads the arguments."""
-    own = [one for one in inspect.signature(resolve).parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    named = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=taken.default, annotation=taken.kind)
-        for name, taken in takes.items()
-    ]
-    resolve.__signature__ = Signature([*own, *named])  # type: ignore[attr-defined]
-    return resolve
 
 
 def _only(values: Sequence[Any]) -> Any:
