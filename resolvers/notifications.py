@@ -153,6 +153,8 @@ async def _event(operation: Context, place: int, what: Notification | int | None
     seen = notification_list.notifications(context, [what.id] if isinstance(what, Notification) else [])
     (count,), found = await asyncio.gather(context.batcher.run([notifications.unread(context.viewer or 0)]), seen)
     if isinstance(what, int):
-        return NotificationWithdrawn(cursor, instant(place), global_ids.notification_id(what), int(count), context)
+        return NotificationWithdrawn(
+            cursor, instant(place), global_ids.write("notification", what), int(count), context
+        )
     (notification,) = found
     return NotificationReceived(cursor, instant(place), notification, int(count), context) if notification else None

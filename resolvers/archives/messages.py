@@ -21,7 +21,7 @@ async def conversations(export: Export) -> AsyncIterator[list[Written]]:
                 "id": global_ids.of(one),
                 "createdAt": moment(one.created_at),
                 "participants": [named[member] for member in one.present if named[member]],
-                "readUpToId": global_ids.message_id(mark) if mark else None,
+                "readUpToId": global_ids.write("message", mark) if mark else None,
             }
             for one, mark in zip(found, marks, strict=True)
         ]

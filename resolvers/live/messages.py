@@ -129,7 +129,10 @@ def _event(
         case Read() if conversation := conversations[change.conversation]:
             event = ConversationRead(cursor, at, conversation, context)
         case Deleted() if change.message in shown:
-            gone, of = global_ids.message_id(change.message), global_ids.conversation_id(change.conversation)
+            gone, of = (
+                global_ids.write("message", change.message),
+                global_ids.write("conversation", change.conversation),
+            )
             event = MessageDeleted(cursor, at, gone, of)
         case _:
             pass

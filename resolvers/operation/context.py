@@ -207,17 +207,16 @@ class Context:
         return RANKS[self._session_check.role]
 
     async def administrator(self) -> int:
-        """Return the authenticated administrator; raises Unauthenticated, or Forbidden for any other member."""
-        member = await self.member()
-        if self._session_check.role is not Role.ADMIN:
-            raise self.lacks_role("an administrator")
-        return member
+        """Return the authenticated administrator; raises Unauthenticated, or Forbidden for any other member.
 
-    def lacks_role(self, role: str) -> Forbidden:
-        """Return the error for a viewer without a role. It says so if a second factor is all that they lack."""
+        The error says so if a second factor is all that they lack.
+        """
+        member = await self.member()
+        if self._session_check.role is Role.ADMIN:
+            return member
         if self._session_check.lacks_two_factor:
-            return Forbidden("moderators and administrators need a second factor: turn it on with enableTwoFactor")
-        return Forbidden(f"this needs the role of {role}")
+            raise Forbidden("moderators and administrators need a second factor: turn it on with enableTwoFactor")
+        raise Forbidden("this needs the role of an administrator")
 
     async def close(self) -> None:
         """End the operation. If it has read nothing, the session check runs now, and its failure sets `fatal`."""

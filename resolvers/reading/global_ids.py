@@ -7,41 +7,18 @@ from resolvers.process.errors import BadUserInput, UserErrorCode, no_such, refus
 from resolvers.process.tokens import Claims
 from store.conversations.records import Conversation, Message
 from store.groups.records import Group
-from store.ids import LARGEST
+from store.ids import LARGEST, Identified
 from store.moderation.records import ModerationAct, Report
 from store.notifications import Notification
 from store.pictures.uploads import Upload
 from store.promotions import Promotion
 from store.records.members import User
 from store.records.pictures import Image
-from store.records.posts import Comment, Post, Repost, Status
+from store.records.posts import Comment, Repost, Status
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits for 53 bits; the number is fixed, so that a truncated id is recognised
-_FORM = re.compile(
-    r"(user|status|repost|comment|group|promotion|notification|conversation|message|viewer|report|act|image|upload)"
-    r"_([0-9a-f]{14})"
-)
-
 POSTS = ("status", "repost")
-
-
-Record = (
-    User
-    | Post
-    | Comment
-    | Group
-    | Promotion
-    | Notification
-    | Conversation
-    | Message
-    | Report
-    | ModerationAct
-    | Image
-    | Upload
-    | Claims
-)
-
 
 _KINDS: dict[type, str] = {
     User: "user",
@@ -59,41 +36,32 @@ _KINDS: dict[type, str] = {
     Upload: "upload",
     Claims: "viewer",
 }
+_FORM = re.compile(rf"({'|'.join(_KINDS.values())})_([0-9a-f]{{{_DIGITS}}})")
 
 
-def of(root: Record) -> str:
+def of(root: Identified) -> str:
     """Return the global id of a record."""
     return f"{_KINDS[type(root)]}_{root.id:014x}"  # _DIGITS, written out for speed: runs for every object of a page
 
 
-def kind_of(record: Record) -> str:
+def kind_of(record: Identified) -> str:
     """Return the type that a record's global id begins with."""
     return _KINDS[type(record)]
 
 
 def user_id(member: int) -> str:
     """Return the global id of a member."""
-    return f"user_{member:0{_DIGITS}x}"
+    return write("user", member)
 
 
 def post_id(post: int, *, is_repost: bool) -> str:
     """Return the global id of a post that may have been deleted."""
-    return f"{'repost' if is_repost else 'status'}_{post:0{_DIGITS}x}"
+    return write("repost" if is_repost else "status", post)
 
 
-def notification_id(notification: int) -> str:
-    """Return the global id of a notification that may have been withdrawn."""
-    return f"notification_{notification:0{_DIGITS}x}"
-
-
-def message_id(message: int) -> str:
-    """Return the global id of a message that may have been deleted."""
-    return f"message_{message:0{_DIGITS}x}"
-
-
-def conversation_id(conversation: int) -> str:
-    """Return the global id of a conversation."""
-    return f"conversation_{conversation:0{_DIGITS}x}"
+def write(kind: str, number: int) -> str:
+    """Return the global id of an entity of a type, which may be gone."""
+    return f"{kind}_{number:0{_DIGITS}x}"
 
 
 def read(text: str) -> tuple[str, int] | None:
@@ -104,7 +72,7 @@ def read(text: str) -> tuple[str, int] | None:
     return match[1], int(match[2], 16)
 
 
-def is_of(text: str, record: Record | None) -> bool:
+def is_of(text: str, record: Identified | None) -> bool:
     """Return whether a global id names a record, type included: a status id never names a repost."""
     return record is not None and of(record) == text
 
