@@ -30,6 +30,14 @@ class Gathered(NamedTuple):
                 waits.set_result(None)
 
 
+def sound(replies: list[Any]) -> list[Any]:
+    """Return replies; raises the first error among them."""
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return replies
+
+
 class Batcher:
     """Batches the reads of an operation: all that are requested at the same moment share one round trip.
 
@@ -65,11 +73,7 @@ class Batcher:
 
         Raises the first error among these replies. An error in another caller's command does not affect this one.
         """
-        replies = await self.attempt(commands)
-        for reply in replies:
-            if isinstance(reply, Exception):
-                raise reply
-        return replies
+        return sound(await self.attempt(commands))
 
     async def attempt(self, commands: Sequence[Command]) -> list[Any]:
         """Like `run`, but a failed command's reply is the error itself."""

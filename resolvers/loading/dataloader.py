@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
-from resolvers.loading.batcher import Batcher
+from resolvers.loading.batcher import Batcher, sound
 from store.client.caching.values import CachedValues, Changed, Mark
 from store.client.database import Command
 from store.records.lists import read_pairs
@@ -196,14 +196,6 @@ async def _ask(batcher: Batcher, asked: list[Sought]) -> None:
     if reading:
         await reading
     others.take(replies)
-
-
-def sound(replies: list[Any]) -> list[Any]:
-    """Return replies; raises the first error among them."""
-    for reply in replies:
-        if isinstance(reply, Exception):
-            raise reply
-    return replies
 
 
 def records(

@@ -6,8 +6,8 @@ from itertools import chain
 from operator import is_not
 from typing import Any, Generic, TypeVar
 
-from resolvers.loading.batcher import Batcher
-from resolvers.loading.dataloader import DataLoader, constant, each, fetch, records, sound, together
+from resolvers.loading.batcher import Batcher, sound
+from resolvers.loading.dataloader import DataLoader, constant, each, fetch, records, together
 from resolvers.loading.relationships import Relationships, Sources
 from resolvers.process.cached_kinds import CachedKinds
 from resolvers.rules import visibility

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from resolvers.loading.batcher import Batcher
-from resolvers.loading.dataloader import ANY, DataLoader, sound
+from resolvers.loading.batcher import Batcher, sound
+from resolvers.loading.dataloader import ANY, DataLoader
 from store import blocks
 from store.client.caching.values import RELATIONS_KEPT, CachedValues, Mark
 from store.client.database import Command

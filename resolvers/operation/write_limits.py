@@ -5,12 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from resolvers.loading.batcher import sound
 from resolvers.operation.context import Context, ReadAhead
 from resolvers.process.errors import Refused, UserError, UserErrorCode
 from resolvers.rules.text import fingerprint
 from store.client.metering import METER
 from store.limits import writes
-from store.limits.writes import Limit, WriteKind, WritesMade
+from store.limits.writes import Limit, WriteKind
 from store.refusals import Exceeded, Refusal
 
 TEXT_MOST = 100_000  # characters that are read ahead: a longer text is refused anyway
@@ -50,16 +51,8 @@ async def limit(context: Context, kind: WriteKind, text: str = "", target: objec
     found = writes.limit_of(context.settings, context.viewer, kind, digest, str(target))
     if ahead is None or kind not in writes.AHEAD:
         return found
-    made = await _made(ahead)
+    made = writes.read_made(ahead.digest, sound(await ahead.replies))
     return replace(found, exceeded=made.exceeds(found))
-
-
-async def _made(ahead: ReadAhead) -> WritesMade:
-    replies = await ahead.replies
-    for reply in replies:
-        if isinstance(reply, Exception):
-            raise reply
-    return writes.read_made(ahead.digest, replies)
 
 
 def uncount(context: Context, limit: Limit | None) -> asyncio.Future[list[Any]] | None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from resolvers.loading import dataloader
 from resolvers.loading.dataloader import Lookup
+from resolvers.loading.loaders import DataLoaders
 from resolvers.operation.context import Context
 from resolvers.process.errors import no_such, not_allowed
 from resolvers.process.tokens import Claims
@@ -154,9 +155,7 @@ def _decide(context: Context, members: Sequence[int]) -> None:
         member: visibility.permissions(user, relationship, viewer, is_moderator, is_suspended=is_suspended)
         for member, user, relationship in facts
     }
-    for member in load.granted.intersection(members):
-        if load.user.found[member]:
-            load.decided[member] = visibility.granted(load.decided[member])
+    _grant(load, members)
 
 
 def grant(context: Context, members: Iterable[int]) -> None:
@@ -166,9 +165,13 @@ def grant(context: Context, members: Iterable[int]) -> None:
     """
     if context.is_moderator:
         context.load.granted.update(members)
-        for member in context.load.granted.intersection(context.load.decided):
-            if context.load.user.found.get(member):
-                context.load.decided[member] = visibility.granted(context.load.decided[member])
+        _grant(context.load, context.load.decided)
+
+
+def _grant(load: DataLoaders, decided: Iterable[int]) -> None:
+    for member in load.granted.intersection(decided):
+        if load.user.found.get(member):
+            load.decided[member] = visibility.granted(load.decided[member])
 
 
 def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Lookup]:
