@@ -119,7 +119,9 @@ class DataLoaders:
     @_marked
     def group_role(self) -> DataLoader[GroupRole]:
         """The viewer's role in groups that they are in."""
-        me = self._me
+        me = self._viewer
+        if me is None:
+            return constant(self._batcher, GroupRole.MEMBER)
         return each(self._batcher, lambda group: groups.role_command(group, me), groups.read_role)
 
     @_marked
