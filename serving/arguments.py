@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from resolvers.process.stream_filters import StreamEventKind
+from resolvers.process.site_stream import StreamEventKind
 from resolvers.upkeep import backlog
 from store.settings import Settings
 

@@ -11,10 +11,10 @@ from msgspec import Struct
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.loaders import DataLoaders
 from resolvers.process.answers import Answer
-from resolvers.process.broadcasts import Renderer
 from resolvers.process.errors import Forbidden, RequestError, Unauthenticated, UserErrorCode, refuse
 from resolvers.process.services import Services
 from resolvers.process.session_check import SessionCheck
+from resolvers.process.site_stream import Renderer
 from resolvers.process.tokens import Claims
 from resolvers.rules import links
 from store.credentials.records import Role

@@ -1,6 +1,8 @@
-"""The kinds of data that a process caches for its operations, until the server invalidates them."""
+"""The kinds of data that a process caches for its operations, until the server invalidates them; and big authors."""
 
+from store import big_authors
 from store.client.caching.cache import Cache
+from store.client.database import Database
 
 READERS_KEPT = 5_000  # members whose sessions and homes are cached
 PAGES_KEPT = 4  # cached first pages of one list; they differ in length
@@ -29,3 +31,15 @@ class CachedKinds:
         self.logins = cache.records("login")
         self.big_version = cache.relations("big-version").of("big")
         self.promoted_until = cache.relations("promotions").of("promotions")
+
+
+class BigAuthors:
+    """The big authors of the site, as this process last read them, and the version of that set."""
+
+    def __init__(self) -> None:
+        self.version = ""
+        self.members: tuple[int, ...] = ()
+
+    async def read(self, db: Database) -> None:
+        """Read version and members again."""
+        self.version, self.members = await big_authors.big_authors(db)

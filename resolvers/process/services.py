@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Callable, Hashable
 
 from resolvers.process.answers import Answers
-from resolvers.process.big_authors import BigAuthors
-from resolvers.process.cached_kinds import CachedKinds
+from resolvers.process.cached_kinds import BigAuthors, CachedKinds
 from resolvers.process.compute_once import ComputeOnce
 from resolvers.process.errors import unavailable
 from resolvers.process.one_time_codes import OneTimeCodes
 from resolvers.process.picture_links import PictureLinks
 from resolvers.process.session_check import lives
-from resolvers.process.stream_filters import Listeners
+from resolvers.process.site_stream import Listeners
 from resolvers.process.tokens import Claims, Passwords, Tokens
 from store import jobs, sessions
 from store.client import health

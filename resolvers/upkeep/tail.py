@@ -9,14 +9,13 @@ from typing import NamedTuple
 import structlog
 
 from resolvers import accounts
-from resolvers.live import announcements, site
-from resolvers.live.announcements import PostCreated, PostDeleted, UserFollowed
+from resolvers.live import site
 from resolvers.live.cursors import StreamGap, event_cursor
-from resolvers.live.site import SiteEvent
+from resolvers.live.site import PostCreated, PostDeleted, SiteEvent, UserFollowed
 from resolvers.operation.context import Context
 from resolvers.process.errors import BadUserInput, ServiceUnavailable
 from resolvers.process.services import Services
-from resolvers.process.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, WantedEvents
+from resolvers.process.site_stream import ALL_KINDS, SAMPLED, StreamEventKind, WantedEvents
 from resolvers.reading import hydrate
 from resolvers.rules import filters
 from resolvers.rules.filters import FilterRefused
@@ -127,7 +126,7 @@ async def _what(context: Context, event: SiteEvent) -> str:
             return f"- {event.post_id} by {event.author_id}"
         case UserFollowed():
             return f"@{event.follower.login} follows @{event.followed.login}"
-        case announcements.UserUnfollowed():
+        case site.UserUnfollowed():
             return f"@{event.follower.login} follows @{event.unfollowed.login} no longer"
         case StreamGap():
             return "... events were lost"

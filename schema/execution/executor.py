@@ -20,8 +20,8 @@ from msgspec import Raw
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types import ExecutionResult
 
-from resolvers.process.broadcasts import Rendering
 from resolvers.process.errors import QueryTooComplex, RequestError, Unauthenticated, unavailable
+from resolvers.process.site_stream import Rendering
 from schema.execution.encoding import JsonResult, NoResult
 from schema.execution.introspection import ROOTS, Introspection
 from schema.execution.ports import Context

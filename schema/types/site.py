@@ -4,8 +4,8 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers.live import announcements
-from resolvers.process.stream_filters import StreamEventKind
+from resolvers.live import site
+from resolvers.process.site_stream import StreamEventKind
 from resolvers.rules import filters
 from schema.types.descriptions import enum
 from schema.types.fields import argument, field, is_a
@@ -27,7 +27,7 @@ enum(
 class PostCreated(StreamEvent):
     post: Post = field("The post.", shared=True)
 
-    is_type_of = is_a(announcements.PostCreated)
+    is_type_of = is_a(site.PostCreated)
 
 
 @strawberry.type(
@@ -38,7 +38,7 @@ class PostDeleted(StreamEvent):
     post_id: strawberry.ID = field("The id of the post.", shared=True)
     author_id: strawberry.ID = field("The id of the member who published it.", shared=True)
 
-    is_type_of = is_a(announcements.PostDeleted)
+    is_type_of = is_a(site.PostDeleted)
 
 
 @strawberry.type(description="A member began to follow another one. Neither is private.")
@@ -46,7 +46,7 @@ class UserFollowed(StreamEvent):
     follower: User = field("The member who follows.", shared=True)
     followed: User = field("The member who is followed.", shared=True)
 
-    is_type_of = is_a(announcements.UserFollowed)
+    is_type_of = is_a(site.UserFollowed)
 
 
 @strawberry.type(description="A member ended a follow. Neither is private.")
@@ -54,7 +54,7 @@ class UserUnfollowed(StreamEvent):
     follower: User = field("The member who followed.", shared=True)
     unfollowed: User = field("The member who was followed.", shared=True)
 
-    is_type_of = is_a(announcements.UserUnfollowed)
+    is_type_of = is_a(site.UserUnfollowed)
 
 
 SiteEvent = Annotated[

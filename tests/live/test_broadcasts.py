@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from resolvers.live import announcements
-from resolvers.process.broadcasts import Broadcasts, Listener
+from resolvers.live import site
 from resolvers.process.services import Services
+from resolvers.process.site_stream import Broadcasts, Listener
 from schema.execution.executor import Rendered
 from store import keys
 from store.client.database import Database
@@ -184,7 +184,7 @@ async def test_a_post_deleted_before_it_is_sent(
     services: Services, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A post that is deleted before a broadcast looks it up is not sent; its deletion is."""
-    gate, look_up = asyncio.Event(), announcements.of
+    gate, look_up = asyncio.Event(), site.announced
 
     async def wait(*asked: Any) -> Any:
         await gate.wait()
@@ -193,7 +193,7 @@ async def test_a_post_deleted_before_it_is_sent(
     async with socket_listening(services, alice) as stream:
         first = await bob.post("first")
         assert await next_event(stream) == ("created", first)
-        monkeypatch.setattr(announcements, "of", wait)
+        monkeypatch.setattr(site, "announced", wait)
         post = await bob.post("deleted")
         await bob.do("deletePost", postId=post)
         gate.set()

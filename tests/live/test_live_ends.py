@@ -194,9 +194,7 @@ async def test_leaving_amid_events(services: Services, alice: Member, bob: Membe
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize(
-    ("query", "read"), [(STREAM, "resolvers.live.announcements.anew"), (HOME, "resolvers.live.home._look")]
-)
+@pytest.mark.parametrize(("query", "read"), [(STREAM, "resolvers.live.site.anew"), (HOME, "resolvers.live.home._look")])
 async def test_the_store_away(
     services: Services, alice: Member, transport: str, query: str, read: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
