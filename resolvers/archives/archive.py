@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from resolvers.archives import account, browsing, pictures
-from resolvers.archives.naming import Written, moment
 from resolvers.archives.sections import SECTIONS, Section
-from resolvers.archives.viewing import Export
+from resolvers.archives.viewing import Export, Written, moment
 from resolvers.operation.inputs import batches
 from store.client.database import MemberGone
 

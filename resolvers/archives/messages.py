@@ -2,10 +2,18 @@
 
 from collections.abc import AsyncIterator
 
-from resolvers.archives import naming
-from resolvers.archives.naming import Written, moment
-from resolvers.archives.viewing import Export, ExportContext, pages, pages_of
-from resolvers.reading import global_ids, groups, messaging, notification_list
+from resolvers.archives.viewing import (
+    Export,
+    ExportContext,
+    Written,
+    group_names,
+    moment,
+    pages,
+    pages_of,
+    people,
+    seen_posts,
+)
+from resolvers.reading import global_ids, messaging, notification_list
 from store import kinds
 from store.conversations.records import Conversation
 from store.exports import lists
@@ -14,7 +22,7 @@ from store.exports import lists
 async def conversations(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the conversations that the member sees. Four round trips a page."""
     async for view, found in _conversations(export):
-        named = await naming.people(view, [member for one in found for member in one.present])
+        named = await people(view, [member for one in found for member in one.present])
         marks = await view.load.read_mark.load_many([one.id for one in found])
         yield [
             {
@@ -33,7 +41,7 @@ async def messages(export: Export) -> AsyncIterator[list[Written]]:
         for one in found:
             async for view, entries in pages(export, kinds.MESSAGES, one.id, one.since(export.member)):
                 seen = [m for m in await messaging.messages(view, [entry.entity for entry in entries]) if m]
-                named = await naming.people(view, [message.sender_id for message in seen])
+                named = await people(view, [message.sender_id for message in seen])
                 yield [
                     {
                         "id": global_ids.of(message),
@@ -60,10 +68,9 @@ async def notifications(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the notifications that the member sees. Six round trips a page."""
     async for view, places, _ in pages_of(export, kinds.NOTIFICATIONS, export.member, lists.read_places):
         shown = [one for one in await notification_list.notifications(view, places) if one]
-        actors = await naming.people(view, [actor for one in shown for actor in one.actors])
-        posts = await naming.seen_posts(view, [one.post for one in shown if one.post])
-        ids = [one.group for one in shown if one.group]
-        named = dict(zip(ids, map(naming.group_name, await groups.groups(view, ids)), strict=True)) if ids else {}
+        actors = await people(view, [actor for one in shown for actor in one.actors])
+        posts = await seen_posts(view, [one.post for one in shown if one.post])
+        named = await group_names(view, [one.group for one in shown if one.group])
         until = await view.load.read_until.load(export.member)
         yield [
             {

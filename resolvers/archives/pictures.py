@@ -2,8 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from resolvers.archives.naming import Written, made
-from resolvers.archives.viewing import Export, pages
+from resolvers.archives.viewing import Export, Written, made, pages
 from resolvers.reading import global_ids
 from resolvers.reading.pictures import attached
 from store import kinds

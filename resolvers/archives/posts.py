@@ -1,16 +1,30 @@
 """Sections of what the member wrote or chose: posts, comments, likes, favourites."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from msgspec import Struct
 
-from resolvers.archives import naming, pictures
-from resolvers.archives.naming import Written, made, moment, reference
-from resolvers.archives.viewing import BATCH, Export, ExportContext, pages, pages_of
+from resolvers.archives import pictures
+from resolvers.archives.viewing import (
+    BATCH,
+    Export,
+    ExportContext,
+    Read,
+    Written,
+    group_names,
+    kind_of,
+    made,
+    moment,
+    pages,
+    pages_of,
+    people,
+    reference,
+    seen_posts,
+)
 from resolvers.operation.inputs import batches
-from resolvers.reading import global_ids, groups
+from resolvers.reading import global_ids
 from store import kinds, likes_and_comments
 from store import posts as stored
 from store.exports import lists
@@ -42,18 +56,17 @@ async def posts(export: Export) -> AsyncIterator[list[Written]]:
 async def _about(view: ExportContext, found: Sequence[Post]) -> _About:
     others = [post.original_id for post in found if isinstance(post, Repost)]
     others += [post.reply_to for post in found if post.reply_to]
-    named = list(dict.fromkeys(post.group for post in found if post.group))
     return _About(
-        await naming.seen_posts(view, others),
-        await naming.people(view, chain.from_iterable(post.mentioned for post in found)),
-        dict(zip(named, map(naming.group_name, await groups.groups(view, named)), strict=True)) if named else {},
+        await seen_posts(view, others),
+        await people(view, chain.from_iterable(post.mentioned for post in found)),
+        await group_names(view, [post.group for post in found if post.group]),
     )
 
 
 def _post(post: Post, fields: Fields, about: _About) -> Written:
     entry: dict[str, Any] = {
         "id": global_ids.of(post),
-        "kind": naming.kind_of(post),
+        "kind": kind_of(post),
         "createdAt": moment(post.created_at),
         "text": post.text,
         "hashtags": list(post.hashtags),
@@ -97,7 +110,7 @@ async def _comments(view: ExportContext, ids: Sequence[int]) -> list[Written]:
     replies = await view.batcher.run([likes_and_comments.comment_command(comment) for comment in ids])
     written = [Comment.read(comment, read_pairs(reply)) for comment, reply in zip(ids, replies, strict=True)]
     own = [comment for comment in written if comment]
-    below = await naming.seen_posts(view, [comment.post_id for comment in own])
+    below = await seen_posts(view, [comment.post_id for comment in own])
     return [
         {
             "id": global_ids.of(comment),
@@ -116,25 +129,19 @@ async def likes(export: Export) -> AsyncIterator[list[Written]]:
     async for view, entries in pages(export, kinds.LIKED, export.member):
         ids = [entry.entity for entry in entries]
         liked = [post for post, has in zip(ids, await view.load.has_liked.load_many(ids), strict=True) if has]
-        seen = await naming.seen_posts(view, liked)
+        seen = await seen_posts(view, liked)
         yield [{"post": seen[post]} for post in liked if post in seen]
 
 
-async def favourites(export: Export) -> AsyncIterator[list[Written]]:
-    """Yield the posts that the member favourites and still sees. Four round trips a page."""
-    async for view, entries in pages(export, kinds.FAVOURITES, export.member):
-        seen = await naming.seen_posts(view, [entry.entity for entry in entries])
-        yield [
-            {"post": seen[entry.entity], "favouritedAt": made(entry.place)} for entry in entries if entry.entity in seen
-        ]
+def posts_in(listed: List, since: str = "since") -> Read:
+    """Return the reader of a list of posts, as far as the member still sees them. Four round trips a page.
 
-
-def posts_in(listed: List) -> Callable[[Export], AsyncIterator[list[Written]]]:
-    """Return the reader of a list of posts, as far as the member still sees them. Four round trips a page."""
+    `since` names in an entry when the post was added to the list.
+    """
 
     async def read(export: Export) -> AsyncIterator[list[Written]]:
         async for view, entries in pages(export, listed, export.member):
-            seen = await naming.seen_posts(view, [entry.entity for entry in entries])
-            yield [{"post": seen[one.entity], "since": made(one.place)} for one in entries if one.entity in seen]
+            seen = await seen_posts(view, [entry.entity for entry in entries])
+            yield [{"post": seen[one.entity], since: made(one.place)} for one in entries if one.entity in seen]
 
     return read

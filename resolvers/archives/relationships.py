@@ -1,11 +1,9 @@
 """Sections of the member's relationships: lists of members, groups."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
-from resolvers.archives import naming
-from resolvers.archives.naming import Written, made
-from resolvers.archives.viewing import Export, ExportContext, pages
+from resolvers.archives.viewing import Export, ExportContext, Read, Written, made, pages, people
 from resolvers.reading import global_ids, hydrate
 from resolvers.reading import groups as reading
 from resolvers.reading.named_members import See
@@ -15,12 +13,10 @@ from store.groups.records import Group, GroupRole
 from store.kinds import List
 from store.records.lists import read_pairs
 
-Read = Callable[[Export], AsyncIterator[list[Written]]]
-
 
 async def _members(export: Export, listed: List, see: See) -> AsyncIterator[list[Written]]:
     async for view, entries in pages(export, listed, export.member):
-        named = await naming.people(view, [entry.entity for entry in entries], see)
+        named = await people(view, [entry.entity for entry in entries], see)
         yield [{"member": named[entry.entity], "since": made(entry.place)} for entry in entries if named[entry.entity]]
 
 
@@ -46,7 +42,7 @@ async def groups(export: Export) -> AsyncIterator[list[Written]]:
     (reply,) = await view.batcher.run([lists.invited_command(export.member)])
     invited = {int(group): int(by) for group, by in read_pairs(reply).items()}
     shown = await reading.groups(view, list(invited)) if invited else []
-    named = await naming.people(view, invited.values())
+    named = await people(view, invited.values())
     yield [
         {**_group(view, group), "role": "INVITED", "invitedBy": named[invited[group.id]]} for group in shown if group
     ]

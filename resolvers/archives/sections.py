@@ -1,17 +1,14 @@
 """The sections of an export: a table of contents. A new kind of data is one line here, and a function that reads it."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from resolvers.archives import account, messages, pictures, posts, relationships, reports
-from resolvers.archives.naming import Written
+from resolvers.archives import account, messages, pictures, posts, relationships
 from resolvers.archives.relationships import members_in
-from resolvers.archives.viewing import Export
+from resolvers.archives.viewing import Read
 from resolvers.reading import hydrate
 from store import kinds
-from store.kinds import List, Owned
-
-Read = Callable[[Export], AsyncIterator[list[Written]]]
+from store.kinds import KeyKind, List, Owned
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +17,7 @@ class Section:
 
     name: str
     title: str
-    read: Read  # yields a page of entries at a time
+    read: Read
     keys: tuple[str, ...]
 
 
@@ -34,7 +31,7 @@ _SECTIONS = (
     Section("pictures", "Pictures", pictures.pictures, ("images",)),
     Section("comments", "Comments", posts.comments, ("discussed",)),
     Section("likes", "Likes", posts.likes, ("liked",)),
-    Section("favourites", "Favourites", posts.favourites, ("favourites",)),
+    Section("favourites", "Favourites", posts.posts_in(kinds.FAVOURITES, "favouritedAt"), ("favourites",)),
     Section("following", "Following", members_in(kinds.FOLLOWING), ("following",)),
     Section("followers", "Followers", members_in(kinds.FOLLOWERS), ("followers",)),
     Section("asked-to-follow", "Requests to follow others", members_in(kinds.REQUESTED), ("requested",)),
@@ -45,13 +42,13 @@ _SECTIONS = (
     Section("conversations", "Conversations", messages.conversations, ("conversations", "conversation_state")),
     Section("messages", "Messages", messages.messages, ("sent",)),
     Section("notifications", "Notifications", messages.notifications, ("notifications", "notification_state")),
-    Section("reports", "Reports", reports.reports, ()),
+    Section("reports", "Reports", account.reports, ()),
 )
 
 
 def of_lists(lists: Iterable[List], exported: Collection[str]) -> Iterator[Section]:
     """Yield a section for each list of members or posts that a member owns, unless it is exported or has a reason."""
-    readers = {kinds.USER: members_in, kinds.STATUS: posts.posts_in}
+    readers: dict[KeyKind, Callable[[List], Read]] = {kinds.USER: members_in, kinds.STATUS: posts.posts_in}
     for one in lists:
         if one.of is kinds.USER and one.entries in readers and not one.unexported and one.name not in exported:
             title = one.name.replace("_", " ").capitalize()

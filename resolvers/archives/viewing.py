@@ -1,7 +1,11 @@
-"""Reading for an export: everything as the member sees it who is exported, without what only a role would show."""
+"""Reading for an export, and naming in it: everything as the exported member sees it, with the ids of the API.
 
-from collections.abc import AsyncIterator, Callable, Sequence
+What only a role would show is left out.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from resolvers.loading.batcher import Batcher
@@ -10,13 +14,20 @@ from resolvers.operation.context import Context
 from resolvers.process.services import Services
 from resolvers.process.session_check import SessionCheck
 from resolvers.process.tokens import Claims
+from resolvers.reading import global_ids, groups, hydrate
+from resolvers.reading.named_members import See
 from store.client.caching.values import Reading
+from store.groups.records import Group
+from store.ids import instant
 from store.kinds import List
 from store.records.lists import Entry, read_entries
+from store.records.members import User
+from store.records.posts import Post, Repost
 from store.timelines import Slice, read_slice
 
 BATCH = 100  # Entries of a list read per page. Each page has a view of its own, so memory does not grow.
 
+Written = dict[str, Any]  # one entry of an export, ready to be written as JSON
 Found = TypeVar("Found")
 
 
@@ -36,6 +47,9 @@ class Export:
     def view(self) -> "ExportContext":
         """Return a new view, which has read nothing. Its first round trip checks the session again."""
         return ExportContext(self)
+
+
+Read = Callable[[Export], AsyncIterator[list[Written]]]  # reads a section, a page of entries at a time
 
 
 class ExportContext(Context):
@@ -91,3 +105,66 @@ async def pages_of(
             return
         after = int(reply[-1])
         yield view, read(reply), after
+
+
+def moment(when: datetime) -> str:
+    """Return a time in ISO 8601, in UTC to the millisecond."""
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def made(entity: int) -> str:
+    """Return the time at which an id was made."""
+    return moment(instant(entity))
+
+
+async def people(view: ExportContext, members: Iterable[int], see: See = hydrate.users) -> dict[int, Written | None]:
+    """Return how entries name some members; one round trip. `see` returns what the exported member sees of them."""
+    wanted = list(dict.fromkeys(members))
+    return dict(zip(wanted, map(_person, await see(view, wanted)), strict=True))
+
+
+def _person(user: User | None) -> Written | None:
+    return {"id": global_ids.of(user), "login": user.login, "name": user.name} if user else None
+
+
+async def group_names(view: ExportContext, ids: Iterable[int]) -> dict[int, Written | None]:
+    """Return how entries name some groups. Everybody sees that a group exists, and its name."""
+    wanted = list(dict.fromkeys(ids))
+    return dict(zip(wanted, map(_group_name, await groups.groups(view, wanted)), strict=True)) if wanted else {}
+
+
+def _group_name(group: Group | None) -> Written | None:
+    return {"id": global_ids.of(group), "name": group.name} if group else None
+
+
+async def seen_posts(view: ExportContext, ids: Iterable[int]) -> dict[int, Written]:
+    """Return id, author and text of those of some posts that the member sees; three round trips."""
+    wanted = list(dict.fromkeys(ids))
+    posts = [post for post in await hydrate.posts(view, wanted) if post]
+    authors = await people(view, [post.author for post in posts])
+    return {post.id: _shown(post, authors) for post in posts}
+
+
+def _shown(post: Post, authors: Mapping[int, Written | None]) -> Written:
+    return {
+        "id": global_ids.of(post),
+        "authorId": global_ids.user_id(post.author),
+        "author": authors[post.author],
+        "text": post.text,
+        "createdAt": moment(post.created_at),
+    }
+
+
+def reference(post: int | None, author: int | None, seen: Mapping[int, Written], *, is_repost: bool) -> Written | None:
+    """Return a post that another entry names: ids alone, unless the member sees the post."""
+    if not post:
+        return None
+    ids = {"id": global_ids.post_id(post, is_repost=is_repost), "authorId": global_ids.user_id(author or 0)}
+    return seen.get(post, ids)
+
+
+def kind_of(post: Post) -> str:
+    """Return `status`, `quote` or `repost`."""
+    if not isinstance(post, Repost):
+        return "status"
+    return "repost" if post.is_plain else "quote"
