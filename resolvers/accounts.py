@@ -6,7 +6,7 @@ from functools import partial
 
 from resolvers import credentials
 from resolvers.jobs import dispatch
-from resolvers.mail import lapsed_addresses, links
+from resolvers.mail import links, verification
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import check_login, gathered
@@ -247,7 +247,7 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
     for field, key in wanted.items():
         # After a refusal, only look the other name up. Otherwise two equal sign-ups could get one name each.
         free = await account_names.is_free(db, key) if taken else await account_names.reserve(db, key, member)
-        if not free and not taken and await lapsed_addresses.release(db, key):
+        if not free and not taken and await verification.release_lapsed(db, key):
             free = await account_names.reserve(db, key, member)
         if not free:
             taken.append(field)

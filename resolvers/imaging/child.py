@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import resource
-import sys
 import time
 from typing import IO
 
@@ -55,7 +54,3 @@ def _limit(memory: int, seconds: int) -> None:
         with contextlib.suppress(ValueError):  # macOS does not limit the address space
             resource.setrlimit(what, (allowed, allowed))
     os.nice(NICENESS)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

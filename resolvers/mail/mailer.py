@@ -8,13 +8,12 @@ import asyncio
 import contextlib
 import random
 import time
-from enum import Enum
 from typing import Self
 
 import msgspec
 import structlog
 
-from resolvers.mail import links, recipients
+from resolvers.mail import links
 from resolvers.mail.composing import compose
 from resolvers.mail.sending import Away, MailRefused, PutOff, Transport, transport
 from resolvers.process.tokens import Tokens, digest
@@ -22,8 +21,10 @@ from store.client.background import BACKGROUND
 from store.client.database import Database, Unavailable
 from store.client.tasks import stop
 from store.ids import made_at
+from store.limits import attempts, windows
+from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
 from store.mail import outbox
-from store.mail.letters import MailKind
+from store.mail.letters import Letter, MailKind
 from store.mail.outbox import Addressee, Mail
 from store.settings import Settings
 
@@ -33,17 +34,9 @@ AWAY_SECONDS = (1.0, 60.0)  # first and longest pause while the server is away
 PUT_OFF_SECONDS = (5.0, 3600.0)  # first and longest wait of a mail that was put off
 SPREAD = 0.25  # share by which waits vary, so that mails that failed together do not come again together
 RENEWALS = 3  # renewals per lease while a server takes its time
-DAY_SECONDS = 86_400
+RECIPIENT = "recipient"  # the kind under which the mails to one recipient are counted
 
 log = structlog.get_logger(__name__)
-
-
-class SendingOutcome(Enum):
-    """What became of an attempt to send a mail."""
-
-    SETTLED = "settled"  # sent, refused for good, or not wanted any more
-    WAITS = "waits"
-    LOST = "lost"  # to another sender, whose lease it is now
 
 
 class _Lease:
@@ -97,7 +90,7 @@ class Mailer:
             self._away = 0
         except Away as error:
             self._away += 1
-            wait = spread(backoff(AWAY_SECONDS, self._away))
+            wait = backoff(AWAY_SECONDS, self._away)
             log.warning("mail_server_away", reason=str(error), retry_seconds=round(wait, 1))
             return wait
         except Unavailable:
@@ -133,21 +126,25 @@ class Mailer:
         settled = 0
         while waiting:
             await BACKGROUND.give_way()
-            settled += await self._try(carrier, waiting.pop()) is SendingOutcome.SETTLED
+            settled += await self._try(carrier, waiting.pop())
         return settled
 
-    async def _try(self, carrier: Transport, mail: Mail) -> SendingOutcome:
+    async def _try(self, carrier: Transport, mail: Mail) -> bool:
+        """Send a mail; returns whether it is settled: sent, refused for good, or not wanted any more.
+
+        It is not when it waits, and when another sender has its lease now.
+        """
         letter = mail.letter
         if mail.id in self._accepted:
             return await self._settle(mail)
         held, addressee = await outbox.begin(self._db, mail, links.PURPOSES.get(letter.kind, ""))
         if held is None:
-            return SendingOutcome.LOST
+            return False
         if not self._is_wanted(mail, addressee):
             log.info("mail_dropped", mail=mail.id, kind=letter.kind.value)
             return await self._settle(mail)
         # A mail that the server put off was counted when it was first sent.
-        if not letter.attempts and (wait := await recipients.wait(self._db, letter, addressee)):
+        if not letter.attempts and (wait := await _recipient_wait(self._db, letter, addressee)):
             return await self._put_off(held, "its recipient has had enough mails", wait)
         lease = _Lease(self._db, held)
         try:
@@ -164,27 +161,27 @@ class Mailer:
             raise
         return await self._settle(mail)
 
-    async def _settle(self, mail: Mail) -> SendingOutcome:
+    async def _settle(self, mail: Mail) -> bool:
         # While the store is away, this process remembers which mails the server has accepted.
         self._accepted.add(mail.id)
         await self._db.ask(*outbox.finish(mail.id))
         self._accepted.discard(mail.id)
-        return SendingOutcome.SETTLED
+        return True
 
-    async def _put_off(self, mail: Mail | None, reason: str, least_wait: float = 0) -> SendingOutcome:
+    async def _put_off(self, mail: Mail | None, reason: str, least_wait: float = 0) -> bool:
         """Make a mail due again. It waits longer after each attempt, or for the limit of its recipient to end."""
         if mail is None:
-            return SendingOutcome.LOST
+            return False
         kind = mail.letter.kind.value
         if time.time() - made_at(mail.id) / 1000 > self._settings.mail_retry_days * DAY_SECONDS:
             log.error("mail_given_up", mail=mail.id, kind=kind, reason=reason)
             return await self._settle(mail)
-        attempts = mail.letter.attempts + (0 if least_wait else 1)
-        wait = least_wait + spread(backoff(PUT_OFF_SECONDS, attempts))
+        tried = mail.letter.attempts + (0 if least_wait else 1)
+        wait = least_wait + backoff(PUT_OFF_SECONDS, tried)
         log.warning("mail_put_off", mail=mail.id, kind=kind, reason=reason, retry_seconds=round(wait))
-        changed = msgspec.structs.replace(mail.letter, attempts=attempts)
+        changed = msgspec.structs.replace(mail.letter, attempts=tried)
         await outbox.put_off(self._db, mail, int(wait * 1000), changed)
-        return SendingOutcome.WAITS
+        return False
 
     def _is_wanted(self, mail: Mail, addressee: Addressee) -> bool:
         """Return whether the mail's link still works and its account still exists."""
@@ -199,12 +196,34 @@ class Mailer:
         return letter.kind is not MailKind.RESET or addressee.email == letter.to
 
 
+async def _recipient_wait(db: Database, letter: Letter, addressee: Addressee) -> int:
+    """Count a mail to its recipient; returns after how many seconds it may be sent, 0 for now. Two round trips.
+
+    The limit is over all members and kinds. It applies when a mail is sent, so no answer tells. A mail above it waits
+    for the next hour or day. A reset is apart: its address gets one an hour anyway, so nobody can hold up somebody's
+    reset by other mails.
+    """
+    settings = db.settings
+    mailbox = _mailbox(letter.to)
+    is_apart = letter.kind is MailKind.RESET and (addressee.is_verified or mailbox == letter.to.lower())
+    if not settings.rate_limit or is_apart:
+        return 0
+    limits = ((HOUR_SECONDS, settings.recipient_mails_per_hour), (DAY_SECONDS, settings.recipient_mails_per_day))
+    for seconds, most in limits:
+        (count,) = await attempts.count(db, [(RECIPIENT, digest(f"{seconds} {mailbox}"))], seconds)
+        if count > most:
+            return windows.rest(seconds)
+    return 0
+
+
+def _mailbox(address: str) -> str:
+    """Return an address in lower case without its sub-address (RFC 5233): both usually reach the same person."""
+    local, _, domain = address.lower().rpartition("@")
+    return f"{local.partition('+')[0]}@{domain}"
+
+
 def backoff(bounds: tuple[float, float], attempts: int) -> float:
-    """Return the wait before another attempt, in seconds: twice as long each time, within bounds."""
+    """Return the wait before another attempt, in seconds: twice as long each time, within bounds, varied at random."""
     shortest, longest = bounds
-    return float(min(longest, shortest * 2 ** min(attempts - 1, 30)))
-
-
-def spread(seconds: float) -> float:
-    """Return a wait varied at random."""
-    return seconds * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311  no secret
+    wait: float = min(longest, shortest * 2 ** min(attempts - 1, 30))
+    return wait * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311  no secret

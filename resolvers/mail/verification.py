@@ -1,14 +1,21 @@
-"""Verified addresses: the link that shows that an address is the member's, and the change to a new address."""
+"""Verified addresses: the link that shows that an address is the member's, and the change to a new address.
+
+Others may take over an address that an account has had for VERIFICATION_HOURS without verifying it. Otherwise anybody
+could keep a stranger's address by signing up with it.
+"""
+
+import time
 
 from resolvers import credentials
 from resolvers.jobs import dispatch
-from resolvers.mail import lapsed_addresses, links
+from resolvers.mail import links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.process.errors import Unauthenticated, UserError, UserErrorCode, over_limit, refuse, refuse_all
 from resolvers.process.tokens import digest
 from store import account_names, accounts
+from store.client.database import Database
 from store.keys.fields import MailTokenField
 from store.limits.windows import MINUTE_SECONDS
 from store.mail import tokens
@@ -72,9 +79,7 @@ async def _send(context: Context, member: int, address: str, current: str) -> No
     link = links.make(context.services.tokens, context.settings, kind, member)
     # A link that is sent again does not reserve the address for longer: it may be a stranger's.
     life, key = link.lifetime + context.settings.reservation_seconds, account_names.email_reservation(address)
-    if not (
-        await account_names.reserve(context.db, key, member, life) or await lapsed_addresses.has_lapsed(context.db, key)
-    ):
+    if not (await account_names.reserve(context.db, key, member, life) or await lapsed_holder(context.db, key)):
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address, or had it until lately", "email")
     replaced = await tokens.send_verification(context.db, member, address, link)
     if replaced is Refusal.GONE:
@@ -97,7 +102,7 @@ async def _hold(context: Context, key: str, member: int) -> bool:
     """Hold an address that a member has shown to be theirs, also if another account has it and did not, in its time."""
     if await account_names.hold(context.db, key, member):
         return True
-    return await lapsed_addresses.release(context.db, key) and await account_names.hold(context.db, key, member)
+    return await release_lapsed(context.db, key) and await account_names.hold(context.db, key, member)
 
 
 async def _limit(context: Context, member: int) -> None:
@@ -106,3 +111,28 @@ async def _limit(context: Context, member: int) -> None:
         minutes = -(-wait // MINUTE_SECONDS)
         message = f"at most {most} links to verify an address are sent in an hour: try again in {minutes} min"
         raise over_limit("verification_mails_per_hour", message)
+
+
+async def release_lapsed(db: Database, key: str) -> bool:
+    """Take an address from the account that may lose it; False if there is none.
+
+    The account stays as it is otherwise: its member logs in by login, and can set another address. The address is
+    then free for whoever reserves it first. Where the job is left to a worker, it is free once that has done it.
+    """
+    lapsed = await lapsed_holder(db, key)
+    job = await tokens.lose_address(db, *lapsed) if lapsed else None
+    if job is None:
+        return False
+    await dispatch.finish(db, job)
+    return True
+
+
+async def lapsed_holder(db: Database, key: str) -> tuple[int, str] | None:
+    """Return the member who may lose an address, and the address as they have it."""
+    member = await account_names.holder(db, key)
+    if member is None or account_names.unverified_until(db, member) > time.time():
+        return None
+    stored = await accounts.credentials(db, member)
+    if stored is None or stored.is_verified or account_names.email_reservation(stored.email) != key:
+        return None
+    return member, stored.email

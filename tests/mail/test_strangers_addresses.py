@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.mail import lapsed_addresses
+from resolvers.mail import verification
 from resolvers.process.services import Services
 from store import account_names, accounts, jobs, keys
 from store.client.database import Database
@@ -214,7 +214,7 @@ async def test_a_takeover_that_died(anonymous: Member, alice: Member, db: Databa
 async def test_when_it_lapses(alice: Member, services: Services, settings: Settings) -> None:
     """An address lapses VERIFICATION_HOURS after the sign-up, however often the link is sent again."""
     key = keys.email(ALICES)
-    assert not await lapsed_addresses.has_lapsed(services.db, key)
+    assert await verification.lapsed_holder(services.db, key) is None
     await alice.do("resendVerification")
     until = account_names.unverified_until(services.db, number(alice))
     user = await accounts.user(services.db, number(alice))
