@@ -1,6 +1,6 @@
 """The jobs of follows, requests, blocks and mutes: the other member's side, homes, and events."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from resolvers.homes import merge
 from resolvers.jobs import conversations
@@ -112,8 +112,7 @@ async def block(db: Database, job: Job[Blocking], budget: Budget) -> None:
     await _unmerge(db, member, followed)
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
-    await _log_relationships(db, job, member, blocked, both=True)
-    await _after_change(db, job, member, blocked, budget)
+    await _after_change(db, job, member, blocked, budget, both=True)
 
 
 @step(Unblocking)
@@ -124,27 +123,22 @@ async def unblock(db: Database, job: Job[Unblocking], budget: Budget) -> None:
     await blocks.apply_to_blocked(db, member, unblocked, ended=True)
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
-    await _log_relationships(db, job, member, unblocked, both=True)
-    await _after_change(db, job, member, unblocked, budget)
-
-
-async def _after_change(db: Database, job: Job, member: int, changed: Edges, budget: Budget) -> None:
-    others = [other for other, _ in changed]
-    await in_parts(db, job, budget, conversations.after_change(db, job, member, others, budget))
+    await _after_change(db, job, member, unblocked, budget, both=True)
 
 
 @step(Muting, Unmuting)
 async def mute(db: Database, job: Job[Muting], budget: Budget) -> None:
     """Update the live home of a member who has muted or unmuted others, and which of their conversations are unread."""
-    member, others = job.body.member, job.body.edges
-    await _log_relationships(db, job, member, others, both=False)
-    await _after_change(db, job, member, others, budget)
+    await _after_change(db, job, job.body.member, job.body.edges, budget)
 
 
-async def _log_relationships(
-    db: Database, job: Job, member: int, others: Iterable[tuple[int, int]], *, both: bool
+async def _after_change(
+    db: Database, job: Job, member: int, changed: Edges, budget: Budget, *, both: bool = False
 ) -> None:
-    for other, _ in others:
+    """Log relationships of a member that have changed, for the other member too where `both`; update conversations."""
+    others = [other for other, _ in changed]
+    for other in others:
         await log.append(db, f"relationship:{job.id}:{member}:{other}", "relationship", member, member=other)
         if both:
             await log.append(db, f"relationship:{job.id}:{other}:{member}", "relationship", other, member=member)
+    await in_parts(db, job, budget, conversations.after_change(db, job, member, others, budget))
