@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from resolvers.archives.viewing import BATCH, Export, Written, made, moment
 from resolvers.reading import global_ids
-from store import accounts, sessions
+from store import sessions
 from store.client.database import MemberGone
 from store.exports import lists
 from store.homes import stored
@@ -104,8 +104,3 @@ async def _reports(export: Export, ids: Sequence[int]) -> list[Written]:
         for report in stored_reports.read_reports(ids, replies)
         if report
     ]
-
-
-async def exists(export: Export) -> bool:
-    """Return whether the member exists."""
-    return await accounts.user(export.services.db, export.member) is not None

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
-from resolvers.archives import account, browsing, pictures
+from resolvers.archives import browsing, pictures
 from resolvers.archives.sections import SECTIONS, Section
 from resolvers.archives.viewing import Export, Written, moment
 from resolvers.operation.inputs import batches
+from store import accounts
 from store.client.database import MemberGone
 
 FORMAT, VERSION = "perch-export", 1
@@ -140,6 +141,6 @@ async def _pieces(export: Export, archive: _Archive, login: str) -> AsyncGenerat
         yield await archive.add(section, number, held, is_last=True)
     async for name, data in pictures.files(export):
         yield await archive.add_picture(name, data)
-    if not await account.exists(export):
+    if await accounts.user(export.services.db, export.member) is None:
         raise MemberGone
     yield await archive.finish(login)

@@ -66,7 +66,7 @@ async def _conversations(export: Export) -> AsyncIterator[tuple[ExportContext, l
 
 async def notifications(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the notifications that the member sees. Six round trips a page."""
-    async for view, places, _ in pages_of(export, kinds.NOTIFICATIONS, export.member, lists.read_places):
+    async for view, places in pages_of(export, kinds.NOTIFICATIONS, export.member, lists.read_places):
         shown = [one for one in await notification_list.notifications(view, places) if one]
         actors = await people(view, [actor for one in shown for actor in one.actors])
         posts = await seen_posts(view, [one.post for one in shown if one.post])

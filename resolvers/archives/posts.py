@@ -14,13 +14,11 @@ from resolvers.archives.viewing import (
     Read,
     Written,
     group_names,
-    kind_of,
     made,
     moment,
     pages,
     pages_of,
     people,
-    reference,
     seen_posts,
 )
 from resolvers.operation.inputs import batches
@@ -44,7 +42,7 @@ class _About(Struct, frozen=True):
 
 async def posts(export: Export) -> AsyncIterator[list[Written]]:
     """Yield every post of the member, hidden ones and plain reposts too, oldest first. Six round trips a page."""
-    async for view, entries, _ in pages_of(export, kinds.PROFILE, export.member, lists.read_profile_page):
+    async for view, entries in pages_of(export, kinds.PROFILE, export.member, lists.read_profile_page):
         # Own posts are read past the cache: a long profile would push out what others read.
         replies = await view.batcher.run([stored.post_command(entry.id) for entry in entries])
         fields = [read_pairs(reply) for reply in replies]
@@ -66,7 +64,7 @@ async def _about(view: ExportContext, found: Sequence[Post]) -> _About:
 def _post(post: Post, fields: Fields, about: _About) -> Written:
     entry: dict[str, Any] = {
         "id": global_ids.of(post),
-        "kind": kind_of(post),
+        "kind": _kind_of(post),
         "createdAt": moment(post.created_at),
         "text": post.text,
         "hashtags": list(post.hashtags),
@@ -76,7 +74,7 @@ def _post(post: Post, fields: Fields, about: _About) -> Written:
         if post.location
         else None,
         "isHidden": post.is_hidden,
-        "inReplyTo": reference(
+        "inReplyTo": _reference(
             post.reply_to, _number(fields, StatusField.REPLY_TO_AUTHOR), about.posts, is_repost=False
         ),
         "conversationId": global_ids.post_id(post.root, is_repost=False) if post.root else None,
@@ -89,12 +87,27 @@ def _post(post: Post, fields: Fields, about: _About) -> Written:
     }
     if isinstance(post, Repost):
         of_quote = StatusField.OF_QUOTE in fields
-        entry["original"] = reference(post.original_id, post.original_author, about.posts, is_repost=of_quote)
+        entry["original"] = _reference(post.original_id, post.original_author, about.posts, is_repost=of_quote)
     return entry
 
 
 def _number(fields: Fields, field: str) -> int | None:
     return int(fields[field]) if fields.get(field) else None
+
+
+def _reference(post: int | None, author: int | None, seen: Mapping[int, Written], *, is_repost: bool) -> Written | None:
+    """Return a post that another entry names: ids alone, unless the member sees the post."""
+    if not post:
+        return None
+    ids = {"id": global_ids.post_id(post, is_repost=is_repost), "authorId": global_ids.user_id(author or 0)}
+    return seen.get(post, ids)
+
+
+def _kind_of(post: Post) -> str:
+    """Return `status`, `quote` or `repost`."""
+    if not isinstance(post, Repost):
+        return "status"
+    return "repost" if post.is_plain else "quote"
 
 
 async def comments(export: Export) -> AsyncIterator[list[Written]]:

@@ -22,7 +22,7 @@ from store.ids import instant
 from store.kinds import List
 from store.records.lists import Entry, read_entries
 from store.records.members import User
-from store.records.posts import Post, Repost
+from store.records.posts import Post
 from store.timelines import Slice, read_slice
 
 BATCH = 100  # Entries of a list read per page. Each page has a view of its own, so memory does not grow.
@@ -85,18 +85,15 @@ class _Operator(SessionCheck):
         return not counted
 
 
-async def pages(
-    export: Export, listed: List, owner: int, after: int = 0
-) -> AsyncIterator[tuple[ExportContext, list[Entry]]]:
+def pages(export: Export, listed: List, owner: int, after: int = 0) -> AsyncIterator[tuple[ExportContext, list[Entry]]]:
     """Yield the pages of a list, oldest entry first, each with a new view. One round trip a page."""
-    async for view, found, _ in pages_of(export, listed, owner, read_entries, after):
-        yield view, found
+    return pages_of(export, listed, owner, read_entries, after)
 
 
 async def pages_of(
     export: Export, listed: List, owner: int, read: Callable[[Sequence[str]], Found], after: int = 0
-) -> AsyncIterator[tuple[ExportContext, Found, int]]:
-    """Yield the pages of a list as `read` returns them, each with a new view and the score of its last entry."""
+) -> AsyncIterator[tuple[ExportContext, Found]]:
+    """Yield the pages of a list as `read` returns them, each with a new view."""
     while True:
         view = export.view()
         part = Slice(after, None, newest_first=False, count=BATCH)
@@ -104,7 +101,7 @@ async def pages_of(
         if not reply:
             return
         after = int(reply[-1])
-        yield view, read(reply), after
+        yield view, read(reply)
 
 
 def moment(when: datetime) -> str:
@@ -153,18 +150,3 @@ def _shown(post: Post, authors: Mapping[int, Written | None]) -> Written:
         "text": post.text,
         "createdAt": moment(post.created_at),
     }
-
-
-def reference(post: int | None, author: int | None, seen: Mapping[int, Written], *, is_repost: bool) -> Written | None:
-    """Return a post that another entry names: ids alone, unless the member sees the post."""
-    if not post:
-        return None
-    ids = {"id": global_ids.post_id(post, is_repost=is_repost), "authorId": global_ids.user_id(author or 0)}
-    return seen.get(post, ids)
-
-
-def kind_of(post: Post) -> str:
-    """Return `status`, `quote` or `repost`."""
-    if not isinstance(post, Repost):
-        return "status"
-    return "repost" if post.is_plain else "quote"
