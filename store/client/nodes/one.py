@@ -8,6 +8,7 @@ import redis.asyncio as redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 from redis.exceptions import NoScriptError
 
 from store.client.connection import CircuitBreaker, Commands, RedisConnection, RedisConnections, connect
@@ -15,6 +16,7 @@ from store.client.replication import ReplicatedChanges, needs_replicas
 from store.settings import urls
 
 REPLY_SECONDS = 10  # A reply that takes longer counts as an outage.
+_DRIVER = DriverInfo()  # Otherwise redis-py searches its own installation for its version at each new connection.
 
 # A connection that only receives would not notice without TCP keepalive that the server is gone.
 _KEEPALIVE: dict[str, Any] = {
@@ -104,6 +106,7 @@ def pool(url: str, protocol: int = 2) -> redis.ConnectionPool:
         socket_timeout=REPLY_SECONDS,
         socket_connect_timeout=REPLY_SECONDS,
         retry=Retry(NoBackoff(), 0),
+        driver_info=_DRIVER,
         **({} if url.startswith("unix:") else _KEEPALIVE),
     )
 
