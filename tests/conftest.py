@@ -6,9 +6,9 @@ import logging
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
@@ -21,7 +21,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context
 from resolvers.process.services import Services
 from schema.execution.operations import Schema
-from serving.http.app import create_app
+from serving.http.app import create_app, spare_the_collector
 from store.client.database import Database
 from store.embedded.attach import Attachment, attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
@@ -42,6 +42,22 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.
 
 DESCRIBED = described()
 OTHER_STORE = os.environ.get("PERCH_TEST_STORE", "")  # the kind of store to test on instead of the embedded server
+SCHEMA_SETTINGS = (  # All that the schema reads. An AttributeError names one that is missing here.
+    "documents_kept_mib",
+    "fast_execution",
+    "max_aliases",
+    "max_anonymous_cost",
+    "max_cost",
+    "max_depth",
+    "max_fields",
+    "max_ids",
+    "max_operations",
+    "max_page",
+    "max_query",
+    "max_tokens",
+    "max_values",
+    "trusted_documents",
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -54,6 +70,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (uses if "store_url" in getattr(item, "fixturenames", ()) else repeats).append(item)
     config.hook.pytest_deselected(items=repeats)
     items[:] = uses
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what is imported and collected by now, as a server does when it starts."""
+    spare_the_collector()
 
 
 @pytest.fixture(scope="session")
@@ -144,15 +165,17 @@ def worker(services: Services) -> Worker:
 
 
 @functools.cache
-def _schema(settings: Settings) -> Schema:
+def _schema(*values: Any) -> Schema:
     # It keeps nothing but the documents it has read, and takes longer to build than most tests do.
-    return schema.build(settings)
+    made = schema.build(cast("Settings", SimpleNamespace(**dict(zip(SCHEMA_SETTINGS, values, strict=True)))))
+    spare_the_collector()
+    return made
 
 
 @pytest.fixture
 def built(settings: Settings) -> Schema:
     """The schema that the application serves."""
-    return _schema(replace(settings, data_dir=Path()))
+    return _schema(*(getattr(settings, name) for name in SCHEMA_SETTINGS))
 
 
 @pytest.fixture
