@@ -14,7 +14,7 @@ from store.client.database import Command, Database
 from store.records.jobs import Job
 from store.records.lists import read_pairs
 from store.settings import Settings
-from tests.support.stored import find, is_marker
+from tests.support.stored import empty, find, is_marker
 
 BOOKKEEPING = (
     "jobs:",
@@ -100,14 +100,8 @@ async def photograph(db: Database) -> Photo:
 
 async def put_back(db: Database, photo: Photo) -> None:
     """Restore the store to a snapshot."""
-    for url in [node.url for node in db.nodes]:
-        client: Any = redis.Redis.from_url(url)
-        async with client, client.pipeline(transaction=False) as pipeline:
-            pipeline.flushdb()
-            for name, (content, at) in photo.items():
-                if db.servers.node_of(name.decode()) == url:
-                    pipeline.restore(name, at, content, absttl=True)
-            await pipeline.execute()
+    await empty(db)
+    await db.ask(*(("RESTORE", name.decode(), at, content, "ABSTTL") for name, (content, at) in photo.items()))
 
 
 async def dump(db: Database) -> dict[str, object]:
