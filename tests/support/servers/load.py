@@ -17,9 +17,18 @@ class Load:
     """A number of posts to be made; each has an idempotency key, so that none is made twice."""
 
     def __init__(self, authors: Sequence[Member], total: int) -> None:
-        self.left = deque((authors[n % len(authors)], f"post {n}") for n in range(total))
+        self._authors = authors
+        self.total = 0
+        self.left: deque[tuple[Member, str]] = deque()
+        self.add(total)
         self.answered: list[str] = []
         self.refused: Counter[str] = Counter()  # login → number of answers that the database was unavailable
+
+    def add(self, count: int) -> None:
+        """Have more posts made."""
+        more = range(self.total, self.total + count)
+        self.left.extend((self._authors[n % len(self._authors)], f"post {n}") for n in more)
+        self.total += count
 
     async def post(self, clients: int) -> None:
         """Post from several clients at once until nothing is left, or until the server is gone."""
