@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.mail.test_sending import free_port
 from tests.support.people import sign_up
 from tests.support.servers.processes import perch, serving, until
 from tests.support.servers.smtp import smtp_process
+from tests.support.slow import slow
 
 MAILS = int(os.environ.get("PERCH_TEST_MAILS", "60"))  # 1,000 in the run that is reported
 SERVER_DEATHS, PERCH_DEATHS = 5, 2
@@ -29,20 +31,23 @@ class Inbox:
         """Return the Message-IDs of all mails taken, repetitions included."""
         return self.path.read_text().split() if self.path.exists() else []
 
-    def has(self, share: float) -> Any:
-        """Return a condition: so many of the mails have arrived."""
+    async def wait_for(self, share: float) -> None:
+        """Wait until so many of the mails have arrived.
 
-        async def arrived() -> bool:
-            return len(set(self.ids())) >= share * MAILS
+        Patience is for each mail: senders pause for as long as the server was away, which may take long to start.
+        """
+        while (arrived := len(set(self.ids()))) < share * MAILS:
+            await until(partial(self._has_more_than, arrived))
 
-        return arrived
+    async def _has_more_than(self, count: int) -> bool:
+        return len(set(self.ids())) > count
 
 
 async def _serve_mail(port: int, inbox: Inbox, deaths: list[float]) -> None:
     """Run a mail server that is killed each time when such a share of the mails has arrived, and then to the end."""
     for death in [*deaths, 1]:
         async with smtp_process(port, inbox.path) as server:
-            await until(inbox.has(death))
+            await inbox.wait_for(death)
             if death < 1:
                 server.kill()
 
@@ -51,11 +56,12 @@ async def _serve_mail(port: int, inbox: Inbox, deaths: list[float]) -> None:
 async def _dying(folder: Path, inbox: Inbox, death: float, **settings: Any) -> AsyncIterator[None]:
     async with perch(folder, "serve", **settings) as running:
         await running.url()
-        await until(inbox.has(death))
+        await inbox.wait_for(death)
         running.process.kill()
         yield
 
 
+@slow  # It starts ten processes. What one death does to a mail is tested in test_sending.py.
 async def test_every_mail_arrives_once(tmp_path: Path) -> None:
     """With a mail server killed five times and Perch twice, each mail arrives, under one Message-ID of its own."""
     inbox, port = Inbox(tmp_path / "inbox"), free_port()
