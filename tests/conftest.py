@@ -42,6 +42,7 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.
 
 DESCRIBED = described()
 OTHER_STORE = os.environ.get("PERCH_TEST_STORE", "")  # the kind of store to test on instead of the embedded server
+LONG = ("tests/visibility/", "tests/relationships/test_late_jobs.py")  # single tests of more than ten seconds
 SCHEMA_SETTINGS = (  # All that the schema reads. An AttributeError names one that is missing here.
     "documents_kept_mib",
     "fast_execution",
@@ -61,7 +62,8 @@ SCHEMA_SETTINGS = (  # All that the schema reads. An AttributeError names one th
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out, on another kind of store, the tests that would not use it. They would repeat themselves."""
+    """Put long tests first. Leave out, on another kind of store, the tests that would not use it: they would repeat."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))  # one that begins last would run alone
     if not OTHER_STORE:
         return
     uses: list[pytest.Item] = []
