@@ -118,10 +118,11 @@ async def test_what_one_viewer_alone_gets(services: Services, alice: Member, bob
     """An event rendered for one viewer alone is rendered once for all the viewer's identical subscriptions."""
     query = "subscription { stream { ... on PostCreated { post { id mentions { login } } } } }"
     await bob.do("mute", userIds=[carol.id])
+    services.looks = looks = Counting(1)
     async with AsyncExitStack() as stack:
         held = [await stack.enter_async_context(listening(services, SOCKET, bob, query)) for _ in range(10)]
-        services.looks = looks = Counting(1)
         await looks.acquire()
+        looks.taken = 1
         post = await alice.post("@carol")
         await until(lambda: looks.taken > 1)
         assert await bob.home() == []
