@@ -47,14 +47,7 @@ async def unlisted(db: Database, ids: Sequence[int]) -> list[Finding]:
     A full list has dropped the oldest posts, and a full ranking the worst. If posts are deleted then, it has room, and
     those that were dropped stay away. So what is below everything in a list may be missing, unless half of the list is.
     """
-    posts = await stored_posts.posts(db, ids)
-    shown = [post for post in posts if not (post.is_hidden or post.group or is_plain_repost(post))]
-    apart = await stored.apart(db, {post.author for post in shown})
-    wanted: dict[StoredTimeline, list[Post]] = defaultdict(list)
-    for post in shown:
-        if post.author not in apart:
-            for timeline in stored.timelines_of(post.hashtags):
-                wanted[timeline].append(post)
+    wanted = await _public(db, await stored_posts.posts(db, ids))
     asked = {key: [post.id for post in some] for of, some in wanted.items() for key in (of.listed, of.ranked)}
     lists = await stored.coverage(db, asked)
     missing = [
@@ -73,6 +66,18 @@ async def unlisted(db: Database, ids: Sequence[int]) -> list[Finding]:
         for timeline, post, key in missing
         if key == timeline.listed or post.id not in due
     ]
+
+
+async def _public(db: Database, posts: Sequence[Post]) -> dict[StoredTimeline, list[Post]]:
+    """Return the public ones among some posts, by the timelines that they belong into. One round trip."""
+    shown = [post for post in posts if not (post.is_hidden or post.group or is_plain_repost(post))]
+    apart = await stored.apart(db, {post.author for post in shown})
+    public: dict[StoredTimeline, list[Post]] = defaultdict(list)
+    for post in shown:
+        if post.author not in apart:
+            for timeline in stored.timelines_of(post.hashtags):
+                public[timeline].append(post)
+    return public
 
 
 def _lacking(db: Database, timeline: StoredTimeline, post: Post, listed: Coverage, ranked: Coverage) -> str:
