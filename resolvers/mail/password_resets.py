@@ -50,7 +50,7 @@ async def reset_password(
     verified the address, the second factor may be somebody else's. So it needs no code, and ends.
     """
     await context.authenticate()
-    member, _ = await links.checked(context, token, MailTokenField.RESET)
+    member, stored = await links.checked(context, token, MailTokenField.RESET)
     profile, found = await accounts.user(context.db, member), await accounts.credentials(context.db, member)
     if profile is None or found is None:
         raise links.stale()
@@ -63,7 +63,7 @@ async def reset_password(
     refusal = await sessions.reset_password(
         context.db,
         member,
-        digest=digest(token.reveal().strip()),
+        digest=stored.digest,
         password=password,
         session=credentials.new_record(context, session, refresh_token),
         letter=links.notice(MailKind.PASSWORD_CHANGED, member),

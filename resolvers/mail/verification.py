@@ -13,7 +13,6 @@ from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.process.errors import Unauthenticated, UserError, UserErrorCode, over_limit, refuse, refuse_all
-from resolvers.process.tokens import digest
 from store import account_names, accounts
 from store.client.database import Database
 from store.keys.fields import MailTokenField
@@ -66,7 +65,7 @@ async def verify_email(context: Context, *, token: Secret) -> ViewerPayload:
     if not await _hold(context, account_names.email_reservation(stored.address), member):
         raise links.stale()
     letter = links.notice(MailKind.ADDRESS_CHANGED, member)
-    job = await tokens.verify_email(context.db, member, digest(token.reveal().strip()), letter)
+    job = await tokens.verify_email(context.db, member, stored.digest, letter)
     if job is Refusal.STALE:
         raise links.stale()
     await dispatch.finish(context.db, job)
