@@ -61,7 +61,7 @@ async def _dying(folder: Path, inbox: Inbox, death: float, **settings: Any) -> A
         yield
 
 
-@slow  # It starts ten processes. What one death does to a mail is tested in test_sending.py.
+@slow  # It starts ten processes. test_sending.py has mails whose reply is lost, and servers that are away.
 async def test_every_mail_arrives_once(tmp_path: Path) -> None:
     """With a mail server killed five times and Perch twice, each mail arrives, under one Message-ID of its own."""
     inbox, port = Inbox(tmp_path / "inbox"), free_port()
