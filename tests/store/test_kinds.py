@@ -41,18 +41,36 @@ COUNTED_OTHERWISE = {
     "author": "posts of an import, which nothing else depends on",
     "counter": "the field that a caller names, for a list or another",
 }
-_SIZE = r"redis\.call\('(?:ZCARD|SCARD|HLEN|LLEN)'"
-_VARIABLE = re.compile(rf"local (\w+) = {_SIZE}")
-_SET = re.compile(rf"'HSET', [\w.]+, (\w+\.\w+|\w+), ({_SIZE}|\w+)")
-_INCREMENT = re.compile(r"'HINCRBY', [\w.]+(?: \.\. \w+)?, ([\w.]+)")
+_SIZE = re.compile(r"redis\.call\('(?:ZCARD|ZCOUNT|ZLEXCOUNT|SCARD|HLEN|LLEN)'")
+_VARIABLE = re.compile(rf"local (\w+) = (?:tonumber\()?{_SIZE.pattern}")
+_SET = re.compile(r"'(?:HSET|HMSET|HSETNX)', ")
+_INCREMENT = re.compile(r"'HINCRBY', ")
 _HOW_MANY = re.compile(r'^    (\w+) = "\w+"  # how many', re.MULTILINE)
 
 
 def counted_in(text: str) -> set[str]:
     """Return the fields in which a script stores a size, or which it increments."""
     sizes = {*_VARIABLE.findall(text)}
-    stored = {field for field, value in _SET.findall(text) if value in sizes or value.startswith("redis")}
-    return stored | {*_INCREMENT.findall(text)}
+    found = {arguments(text, call.end())[1] for call in _INCREMENT.finditer(text)}
+    for call in _SET.finditer(text):
+        _, *pairs = arguments(text, call.end())
+        for field, value in zip(pairs[::2], pairs[1::2], strict=False):  # a call with `unpack` has no pairs
+            if _SIZE.search(value) or sizes & {*re.findall(r"\w+", value)}:
+                found.add(field)
+    return found
+
+
+def arguments(text: str, start: int) -> list[str]:
+    """Return the arguments of a call in a script, from the place of one of them."""
+    found, depth, begin = [], 0, start
+    for at in range(start, len(text)):
+        if text[at] in ",)" and not depth:
+            found.append(text[begin:at].strip())
+            begin = at + 1
+            if text[at] == ")":
+                break
+        depth += (text[at] in "({[") - (text[at] in ")}]")
+    return found
 
 
 def declared() -> set[str]:
@@ -107,6 +125,16 @@ def test_every_field_that_says_how_many_is_declared() -> None:
         ("local n = redis.call('SCARD', votes)\nredis.call('HSET', poll, PollField.VOTES, n)", {"PollField.VOTES"}),
         ("redis.call('HINCRBY', poll, PollField.VOTES, 1)", {"PollField.VOTES"}),
         ("redis.call('HINCRBY', prefix .. id, PollField.VOTES, 1)", {"PollField.VOTES"}),
+        (
+            "redis.call('HSET', poll, PollField.ENDS, ends, PollField.VOTES, redis.call('ZCARD', votes))",
+            {"PollField.VOTES"},
+        ),
+        ("redis.call('HSET', poll, PollField.VOTES,\n  redis.call('ZCOUNT', votes, 1, 2))", {"PollField.VOTES"}),
+        (
+            "local n = tonumber(redis.call('LLEN', all))\nredis.call('HMSET', poll, PollField.VOTES, n)",
+            {"PollField.VOTES"},
+        ),
+        ("redis.call('HINCRBY', poll, 'votes' .. option, 1)", {"'votes' .. option"}),
         ("redis.call('HSET', poll, PollField.ENDS, ends)", set()),
     ],
 )
