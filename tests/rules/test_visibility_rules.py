@@ -1,9 +1,12 @@
 """The rule of visibility by itself: the pure function in every cell of the table, without a store."""
 
 import pytest
+from msgspec.structs import replace
 
+from resolvers.rules import visibility
 from resolvers.rules.visibility import UNSEEN, Permissions, Sight, permissions, seen, sees
-from store.records.members import NO_RELATIONSHIP, Relationship, User
+from store.groups.records import Group, GroupKind
+from store.records.members import NO_RELATIONSHIP, MessageAudience, Relationship, User
 from store.records.posts import Comment, Repost, Status
 from tests.support.visibility.sights import (
     CELLS,
@@ -104,6 +107,7 @@ def test_the_rule(cell: Cell) -> None:
     page = [theirs, mine, None, quote]
     assert seen(facts, page) == (page if POSTS.is_seen(cell) else [theirs, None, None, None])
     assert seen(facts, page, wanted=True) == (page if TIMELINE.is_seen(cell) else [theirs, None, None, None])
+    assert seen(facts, [plain]) == [plain if POSTS.is_seen(cell) else None]
     assert sees(facts, repost(16, MEMBER_ID, theirs)) == REPOSTS.is_seen(cell)
     assert sees(facts, comment(17, MEMBER_ID, theirs)) == WORDS.is_seen(cell)
 
@@ -149,3 +153,101 @@ def test_what_is_not_there() -> None:
     assert not sees(facts, comment(11, MEMBER_ID, gone))
     assert not sees(facts, repost(12, MEMBER_ID, gone))
     assert facts.of(99) == permissions(None, NO_RELATIONSHIP, VIEWER_ID, is_moderator=True) == UNSEEN
+
+
+@pytest.mark.parametrize("is_hidden", [False, True])
+@pytest.mark.parametrize("kind", GroupKind)
+def test_groups(kind: GroupKind, is_hidden: bool) -> None:
+    """What is in a private group is for its members, in a hidden one for moderators, and never for who is banned."""
+    group = Group(20, "Birds", "", kind, is_hidden)
+    for is_member in (False, True):
+        for is_moderator in (False, True):
+            is_open = visibility.opens_group(group, is_member=is_member, is_banned=False, is_moderator=is_moderator)
+            assert is_open == ((is_member or kind is not GroupKind.PRIVATE) and (is_moderator or not is_hidden))
+            assert not visibility.opens_group(group, is_member=is_member, is_banned=True, is_moderator=is_moderator)
+            exists = visibility.sees_group(group, is_member=is_member, is_moderator=is_moderator)
+            assert exists == (is_member or is_moderator or not is_hidden)
+    facts = sight(Cell("stranger", OPEN))
+    assert sees(facts, group) == (not is_hidden)
+    assert sees(replace(facts, is_moderator=True), group)
+    assert not visibility.opens_group(None, is_member=True, is_banned=False)
+    assert not visibility.sees_group(None, is_member=True, is_moderator=True)
+
+
+@pytest.mark.parametrize(
+    ("is_member", "is_suspended", "counts"), [(False, False, False), (True, False, True), (True, True, False)]
+)
+def test_memberships_that_count(is_member: bool, is_suspended: bool, counts: bool) -> None:
+    """A membership shows nothing to a suspended viewer."""
+    assert visibility.counts_as_member(is_member=is_member, is_suspended=is_suspended) == counts
+
+
+def test_posts_in_groups() -> None:
+    """A post in a group is seen where the group is, and by nobody if that is not known."""
+    post = replace(status(10, MEMBER_ID), group=20)
+    facts = sight(Cell("stranger", OPEN), post)
+    for groups, is_seen in (({20: True}, True), ({20: False}, False), ({21: True}, False)):
+        within = replace(facts, groups=groups)
+        assert sees(within, post) == is_seen
+        assert seen(within, [post]) == [post if is_seen else None]
+        assert sees(within, comment(11, OTHER_ID, post)) == is_seen
+
+
+@pytest.mark.parametrize(
+    ("relationship", "is_shown"),
+    [
+        (NO_RELATIONSHIP, True),
+        (Relationship(follows=True), True),
+        (Relationship(is_blocked=True), True),
+        (Relationship(blocks=True), False),
+        (Relationship(mutes=True), False),
+    ],
+)
+def test_promotions(relationship: Relationship, is_shown: bool) -> None:
+    """Promotions are shown unless the viewer blocks or mutes the sponsor; what others do, without any block or mute."""
+    assert visibility.allows_promotions(relationship) == is_shown
+    assert visibility.is_wanted(relationship) == (is_shown and not relationship.is_blocked)
+
+
+def test_whom_to_block() -> None:
+    """Of a member who blocks the viewer, id and login are shown, and nothing where they would not be seen anyway."""
+    user = replace(OTHER, bio="a bio", follower_count=3)
+    shown = User(OTHER_ID, "other", "other", "", 0, 0, 0)
+    suspended = replace(user, is_suspended=True)
+    assert visibility.to_block(user, is_moderator=False) == shown
+    assert visibility.to_block(suspended, is_moderator=True) == shown
+    assert visibility.to_block(suspended, is_moderator=False) is None
+    assert visibility.to_block(None, is_moderator=True) is None
+
+
+def test_whom_a_report_leads_to() -> None:
+    """A moderator sees who it is that a report leads to, and no more than before of what they do."""
+    assert visibility.granted(UNSEEN) == Permissions(member=True)
+
+
+@pytest.mark.parametrize(
+    ("audience", "by_strangers", "by_followed"),
+    [
+        (MessageAudience.EVERYONE, True, True),
+        (MessageAudience.FOLLOWED, False, True),
+        (MessageAudience.NOBODY, False, False),
+    ],
+)
+def test_messages(audience: MessageAudience, by_strangers: bool, by_followed: bool) -> None:
+    """Members are written to by everyone, by those whom they follow, or by nobody, as they have chosen."""
+    user = replace(OTHER, messages_from=audience)
+    assert visibility.allows_messages(user, follows=False) == by_strangers
+    assert visibility.allows_messages(user, follows=True) == by_followed
+
+
+def test_notifications() -> None:
+    """Nobody is notified of a muted or blocked member's act, nor of an act on what they do not see."""
+    post, cell = status(10, OTHER_ID), Cell("stranger", OPEN)
+    facts = sight(cell, post)
+    assert visibility.notifies(facts, MEMBER_ID, post)
+    assert visibility.notifies(facts, 0, post)
+    assert visibility.notifies(facts, MEMBER_ID)
+    assert not visibility.notifies(facts, MEMBER_ID, post, None)
+    assert not visibility.notifies(facts, 0, None)
+    for relationship in (Relationship(mutes=True), Relationship(blocks=True), Relationship(is_blocked=True)):
+        assert not visibility.notifies(sight(cell, post, relationship=relationship), MEMBER_ID, post)
