@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from resolvers.process.errors import BadUserInput
+from resolvers.reading import paging
+from store.ids import LARGEST
 from tests.support import listings
 from tests.support.listings import LISTS, PAGE, TIMELINES, Listing, Page, timelines_only
 
@@ -54,6 +57,14 @@ async def test_a_cursor_must_be_one_of_this_list(listing: Listing) -> None:
         if listing.both_ways:
             assert await refused(listing, before=text) == "before", text
             assert await refused(listing, last=1, before=text) == "before", text
+
+
+def test_cursors_hold_ids() -> None:
+    """A cursor holds any id, up to the largest, and no number above that."""
+    for place in (0, 9, 16, LARGEST - 1, LARGEST):
+        assert paging.read_cursor("list", paging.cursor("list", place), "after") == place
+    with pytest.raises(BadUserInput):
+        paging.read_cursor("list", paging.cursor("list", LARGEST + 1), "after")
 
 
 async def cursors_elsewhere(listing: Listing) -> list[str]:
