@@ -36,6 +36,7 @@ async def put(member: Member, url: str, data: Any, kind: str | None = "image/jpe
     given = {**({"Content-Type": kind} if kind else {}), **headers}
     async with member.client.put(url, data=data, headers=given, skip_auto_headers=["Content-Type"]) as response:
         await response.read()
+        response.close()  # the rest of a body that was refused is not sent
         return response.status
 
 
