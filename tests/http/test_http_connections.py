@@ -188,7 +188,8 @@ async def test_streams_leave_room_for_requests(services: PlainServices) -> None:
     """Websockets and event streams together take four fifths of all connections at most."""
     async with serving(services, max_connections=5) as site, AsyncExitStack() as stack:
         session = await stack.enter_async_context(ClientSession(f"http://127.0.0.1:{site.port}"))
-        sockets = [await session.ws_connect("/graphql", protocols=(PROTOCOL,)) for _ in range(3)]
+        opening = [session.ws_connect("/graphql", protocols=(PROTOCOL,)) for _ in range(3)]
+        sockets = [await stack.enter_async_context(socket) for socket in opening]
         stream = await event_stream(await site.connect())
         with pytest.raises(WSServerHandshakeError) as refused:
             await session.ws_connect("/graphql", protocols=(PROTOCOL,))
