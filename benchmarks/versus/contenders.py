@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 JAVASCRIPT = ROOT / "benchmarks" / "rivals" / "javascript"
 BUN_FILES = "node_modules/@oven/bun-*/bin/bun"  # those that npm finds to fit the machine
 START_SECONDS = 30
+QUIET_SECONDS = 0.2  # before a pause: a command that it interrupted would count as not answered by the store
 LEAST_NODE = 20  # major version
 LIMITS = ("POSTS_PER_HOUR", "LIKES_PER_HOUR", "FOLLOWS_PER_HOUR", "MAX_LIVE_COST")
 NO_LIMIT = "1000000000"  # writes are counted, as on a site, but never refused
@@ -192,6 +194,7 @@ def in_turn(contenders: Sequence[Contender]) -> Iterator[Contender]:
     for contender in contenders:
         contender.resume()
         yield contender
+        time.sleep(QUIET_SECONDS)
         contender.pause()
     for contender in contenders:
         contender.resume()
