@@ -49,12 +49,18 @@ def _has_two_logins(url: str) -> bool:
     return any("@" in part for part in login.split(",")[:-1])
 
 
-def _check_one(url: str) -> None:
+def _split(url: str) -> tuple[SplitResult, int | None]:
+    """Return the parts of a URL and its port; raises UrlRefused where the port is no number."""
     try:
         parts = urlsplit(url)
-        _ = parts.port
+        port = parts.port
     except ValueError:
         raise UrlRefused("must have a number as its port; in a password, / is written as %2F") from None
+    return parts, port
+
+
+def _check_one(url: str) -> None:
+    parts, _ = _split(url)
     if parts.scheme not in SCHEMES:
         raise UrlRefused(f"must begin with one of {', '.join(scheme + '://' for scheme in SCHEMES)}")
     if parts.fragment:
@@ -95,11 +101,7 @@ class SmtpServer:
 
 def smtp_server(url: str) -> SmtpServer:
     """Return the server that a URL names; raises UrlRefused."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        raise UrlRefused("must have a number as its port; in a password, / is written as %2F") from None
+    parts, port = _split(url)
     if parts.scheme not in _SMTP_PORTS:
         raise UrlRefused("must begin with smtp:// or smtps://")
     if not parts.hostname:

@@ -7,20 +7,13 @@ from typing import Any
 
 from store.client.database import Command, Database
 from store.keys.table import Described, described
+from store.upkeep.comparing import read_command
 
 RUBBISH = "rubbish"
 KINDS: Mapping[str, Described] = {kind.name: kind for kind in described()}
 
 _ID = re.compile(r"\d{10,}")
 _NAME = re.compile(r"\{([^}]*[a-z][^}]*)\}")  # such as a login or hashtag
-_READS: Mapping[str, tuple[Any, ...]] = {
-    "string": ("GET",),
-    "hash": ("HGETALL",),
-    "list": ("LRANGE", 0, -1),
-    "set": ("SMEMBERS",),
-    "zset": ("ZRANGE", 0, -1, "WITHSCORES"),
-    "stream": ("XRANGE", "-", "+"),
-}
 
 
 @dataclass(frozen=True)
@@ -37,7 +30,7 @@ async def content(db: Database, names: Sequence[str]) -> dict[str, Any]:
     """Return the type and content of some keys, in an order that does not depend on the server."""
     types = await db.ask(*(("TYPE", name) for name in names))
     present = [(name, kind) for name, kind in zip(names, types, strict=True) if kind != "none"]
-    reads = [(_READS[kind][0], name, *_READS[kind][1:]) for name, kind in present]
+    reads = [read_command(kind, name) for name, kind in present]
     replies = await db.ask(*reads)
     return {name: _ordered(kind, reply) for (name, kind), reply in zip(present, replies, strict=True)}
 
