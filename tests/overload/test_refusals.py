@@ -257,3 +257,30 @@ async def test_background_gives_way() -> None:
     waiting = asyncio.create_task(background.give_way(0.1))
     await asyncio.wait_for(waiting, PATIENCE)
     assert background.must_wait
+
+
+async def test_nothing_counts_after_its_connection(services: PlainServices) -> None:
+    """A client that leaves while requests wait behind the one being answered leaves none that counts."""
+    async with _site(services) as (site, shedder):
+        raw = await site.connect()
+        head, body = _request("anonymous")
+        raw.write(head + body[:-1])
+        await site.until(lambda: site.admission.bodies)
+        raw.write(body[-1:] + (head + body) * 3)
+        raw.writer.transport.abort()
+        await site.until(lambda: not site.admission)
+        assert (await _ask(await site.connect(), "anonymous"))[0] == 200
+        await site.until(lambda: shedder.running == 0)
+
+
+async def test_refused_chunks(services: PlainServices) -> None:
+    """A body of chunks that arrives in several packets, and is refused unread, costs no later request of its connection."""
+    async with _site(services) as (site, _):
+        raw = await site.connect()
+        services.silence = PATIENCE_MS / 1000
+        raw.write(b"POST /graphql HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 4)
+        assert (await raw.response())[0] == 503
+        raw.write(b"1\r\nx\r\n0\r\n\r\n")
+        await site.until(lambda: site.admission.pauses)
+        services.silence = 0.0
+        assert (await _ask(raw, "anonymous"))[0] == 200
