@@ -3,6 +3,7 @@
 import base64
 import hmac
 import json
+import string
 import time
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +37,7 @@ def without(claims: Claims, name: str) -> str:
     return signed({key: value for key, value in claims.items() if key != name})
 
 
-def by_hand(claims: Claims, header: dict[str, str], digest: str = "sha256") -> str:
+def by_hand(claims: Claims, header: dict[str, Any], digest: str = "sha256") -> str:
     """Return a token with any header, signed with the server's secret, or unsigned when no digest is named."""
     parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in (header, claims)]
     mac = hmac.digest(SECRET.encode(), b".".join(parts), digest) if digest else b""
@@ -50,6 +51,12 @@ def with_other_payload(claims: Claims) -> str:
     return f"{header}.{payload}.{signature}"
 
 
+def with_other_last_bits(token: str) -> str:
+    """Return a token whose signature is written with other bits after its last byte."""
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+    return token[:-1] + letters[letters.index(token[-1]) ^ 1]
+
+
 Forge = Callable[[Claims], str]
 FORGED: list[tuple[str, Forge]] = [
     ("expired", lambda claims: signed({**claims, "exp": int(time.time()) - 1})),
@@ -59,6 +66,11 @@ FORGED: list[tuple[str, Forge]] = [
     ("another payload", with_other_payload),
     ("no signature", lambda claims: signed(claims).rpartition(".")[0] + "."),
     ("half a signature", lambda claims: signed(claims)[:-20]),
+    ("a signature with other last bits", lambda claims: with_other_last_bits(signed(claims))),
+    ("a padded signature", lambda claims: signed(claims) + "="),
+    ("an extension", lambda claims: by_hand(claims, {"alg": "HS256", "crit": ["b64"], "b64": False})),
+    ("for another audience", lambda claims: signed({**claims, "aud": "magpie"})),
+    ("issued later", lambda claims: signed({**claims, "iat": int(time.time()) + 3600})),
     ("two parts", lambda claims: signed(claims).rpartition(".")[0]),
     ("alg none", lambda claims: by_hand(claims, {"alg": "none", "typ": "JWT"}, digest="")),
     ("alg None, signed", lambda claims: by_hand(claims, {"alg": "None", "typ": "JWT"})),
