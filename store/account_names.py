@@ -6,7 +6,7 @@ account can be read from it. Only a former login of a member who exists has its 
 
 import hmac
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -93,6 +93,19 @@ async def apply_names(db: Database, job: Job[Naming]) -> None:
     if steps:
         await db.ask(*steps)
     await _give_up(db, member, given_up)
+
+
+async def keep_current(db: Database, members: Sequence[int]) -> None:
+    """Make the current logins and e-mails of new members permanent. Two round trips."""
+    logins = await db.ask(*(("HGET", keys.user(member), UserField.LOGIN) for member in members))
+    emails = await db.ask(*(("HGET", keys.credentials(member), CredentialsField.EMAIL) for member in members))
+    held = [
+        (key(name.lower()), member)
+        for key, names in ((keys.login, logins), (keys.email, emails))
+        for member, name in zip(members, names, strict=True)
+        if name
+    ]
+    await db.ask(*(keep_name(name, member) for name, member in held))
 
 
 def _named(*names: str) -> set[str]:

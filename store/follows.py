@@ -3,7 +3,8 @@
 `there` is what the other sides have said, by member: see `store/other_side.py`.
 """
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
 from store import keys
@@ -16,6 +17,9 @@ from store.records.jobs import Job, read_job
 from store.records.lists import read_entries
 from store.refusals import Refusal, refused_members
 from store.scripts.mailboxes import mailboxes
+from store.scripts.partitioned import by_partition
+
+APPLIED = 250  # follows of one member applied by one script, at most
 
 Unfollowable = Literal[Refusal.GONE, Refusal.BLOCKED, Refusal.FULL, Refusal.HOUR]
 
@@ -166,6 +170,37 @@ def apply_command(db: Database, follower: int, member: int, edge: int, step: str
         big_author_threshold=db.settings.big_author,
         mailboxes="" if quietly else mailboxes(db, p),
     )
+
+
+async def apply_all(db: Database, follows: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Apply follows of an import, given as follower, followed member and edge, on the followed members' side.
+
+    Returns those whose followed member is gone or blocks the follower. It changes no notifications. One round trip,
+    and another for follows that are in the way of something.
+    """
+    edges: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for follower, member, edge in follows:
+        edges[member].append((edge, follower))
+    calls = list(by_partition((m, words) for m, found in edges.items() for words in _words(found)))
+    replies = await db.ask(
+        *(
+            script("apply_follows", **keys.committing(p), big_author_threshold=db.settings.big_author, follows=words)
+            for p, words in calls
+        )
+    )
+    left = [
+        (int(follower), int(words[at]), int(edge))
+        for (_, words), places in zip(calls, replies, strict=True)
+        for at in places
+        for edge, follower in zip(*(words[at + i : at + 2 + words[at + 1] : 2] for i in (2, 3)), strict=True)
+    ]
+    singly = await db.ask(*(apply_command(db, f, member, edge, "add", quietly=True) for f, member, edge in left))
+    return [follow for follow, reply in zip(left, singly, strict=True) if reply is None]
+
+
+def _words(edges: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+    for i in range(0, len(edges), APPLIED):
+        yield [part for edge in edges[i : i + APPLIED] for part in edge]
 
 
 async def apply_to_followers(db: Database, member: int, edges: Edges) -> None:

@@ -1,10 +1,15 @@
 """Timelines that everybody reads: the public one and one for each hashtag. Each has a ranking."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.keys.fields import StatusField
+
+BATCH = 500  # posts added to a list in one step
 
 
 async def is_announced(db: Database, post: int) -> bool:
@@ -37,6 +42,29 @@ def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[i
         timeline_size=db.settings.public_size if timeline == keys.public() else db.settings.hashtag_size,
         ranking_size=db.settings.important_size,
         scored=[part for one in scored for part in one],
+    )
+
+
+class PublicPost(Struct, frozen=True):
+    """A post to be listed in public timelines, with the score for their rankings."""
+
+    id: int
+    hashtags: Sequence[str]
+    score: float
+
+
+async def list_all(db: Database, posts: Sequence[PublicPost]) -> None:
+    """Add posts to the public timeline, to those of their tags, and to the rankings. One round trip."""
+    scored: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    for post in posts:
+        for listed in keys.ranked_lists(post.hashtags):
+            scored[listed].append((post.id, post.score))
+    await db.ask(
+        *(
+            list_command(db, listed, new[i : i + BATCH])
+            for listed, new in scored.items()
+            for i in range(0, len(new), BATCH)
+        )
     )
 
 

@@ -11,6 +11,7 @@ from resolvers.jobs import (  # noqa: F401  their steps are registered
     big_authors,
     conversations,
     groups,
+    imports,
     mentions,
     moderation,
     name_index,

@@ -11,7 +11,7 @@ from store.ids import PARTITIONS
 from store.records.job_bodies import NameIndexing
 from store.records.jobs import Job
 
-BATCH = 500  # members indexed per round trip
+BATCH = 500  # members indexed by one script
 
 
 async def index(db: Database, members: Sequence[int]) -> None:
@@ -21,7 +21,8 @@ async def index(db: Database, members: Sequence[int]) -> None:
     """
     states = await wanted(db, members)
     while states:
-        _, *replies = await db.ask(search.write(states), *map(search.read_state, states))
+        writes = [search.write(dict(some)) for some in batches(states.items(), BATCH)]
+        replies = (await db.ask(*writes, *map(search.read_state, states)))[len(writes) :]
         now = {member: _state(reply) for member, reply in zip(states, replies, strict=True)}
         states = {member: state for member, state in now.items() if state != states[member]}
 

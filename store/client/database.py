@@ -229,10 +229,11 @@ class Database:
             raise self._unreachable(error) from error
         return [_sound(replies) for replies in found]
 
-    async def mint(self) -> int:
-        """Return a new id in a random partition."""
-        p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
-        return int(await self.call("mint", minted=minted(p), partition=p))
+    async def mint(self, p: int | None = None) -> int:
+        """Return a new id in a partition, in a random one by default."""
+        p = random.randrange(PARTITIONS) if p is None else p  # noqa: S311  spreads load, keeps no secret
+        (made,) = await self.call("mint", minted=minted(p), partition=p, count=1)
+        return int(made)
 
     def _count(self) -> None:
         self.round_trips += 1

@@ -45,6 +45,15 @@ class Naming(Body, frozen=True, kw_only=True):
     objects: Words = Words()  # replaced pictures
 
 
+class Importing(Body, frozen=True, kw_only=True):
+    """Members, follows or posts were imported, all of one partition."""
+
+    kind = "import"
+    members: list[int] = []
+    follows: list[tuple[int, int, int]] = []  # follower, followed member, edge
+    posts: list[tuple[int, str]] = []  # public ones, with their hashtags
+
+
 class NameIndexing(Body, frozen=True, kw_only=True):
     """A member's follower count has reached another magnitude."""
 

@@ -132,7 +132,7 @@ async def test_a_finished_sign_up_leaves_no_work(anonymous: Member, db: Database
 async def test_a_sign_up_in_a_busy_partition(db: Database, services: Services, alice: Member) -> None:
     """A member whose id was minted before other work of the partition was committed can still be created."""
     p = partition(number(alice))
-    member = int(await db.call("mint", minted=keys.minted(p), partition=p))
+    member = await db.mint(p)
     other = accepted(await accounts.update(db, number(alice), names={"login": "alice"}))
     job = await accounts.create(db, member, AccountDraft("dora", "Dora", "dora@example.org", NO_PASSWORD))
     assert other

@@ -38,6 +38,7 @@ PHASES = ("members", "follows", "posts", "homes")
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "BATCH", 4)
+    monkeypatch.setattr(imports, "FOLLOWS_BATCH", 4)
     monkeypatch.setattr(imports, "HOMES_BATCH", 3)
 
 

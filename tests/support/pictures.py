@@ -32,7 +32,7 @@ async def ready(db: Database, owner: int, purpose: str) -> int:
 async def new_image(db: Database, owner: int) -> int:
     """Return the number of a new upload."""
     p = partition(owner)
-    return int(await db.call("mint", minted=keys.minted(p), partition=p))
+    return await db.mint(p)
 
 
 async def make_ready(db: Database, image: int, owner: int, purpose: str) -> None:

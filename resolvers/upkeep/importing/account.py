@@ -17,16 +17,16 @@ from resolvers.rules.text import mentions
 from resolvers.upkeep.importing.archive import AccountArchive, Profile
 from resolvers.upkeep.importing.network import ImportRefused
 from resolvers.upkeep.progress import bar
-from store import account_names, accounts, pins
+from store import account_names, accounts, pins, public_timelines
 from store.accounts import AccountDraft
 from store.client.database import Database
 from store.ids import instant
 from store.keys.fields import CredentialsField, UserField
+from store.public_timelines import PublicPost
 from store.refusals import Refusal
 from store.secret import Secret
 from store.upkeep.copying import imports as stored
 from store.upkeep.copying import restoring
-from store.upkeep.copying.imports import NewPost
 from store.upkeep.copying.restoring import RestoredPost
 
 BATCH = 500  # posts per round trip
@@ -104,7 +104,9 @@ async def _restore(db: Database, profile: Profile, found: Sequence[RestoredPost]
     await restoring.list_at_others(db, there)
     if not profile.is_private and not profile.is_suspended:
         public = [post for post in there if not post.is_plain and not post.is_hidden]
-        await stored.list_publicly(db, [NewPost(p.id, p.hashtags, ranking.score(instant(p.id))) for p in public])
+        await public_timelines.list_all(
+            db, [PublicPost(p.id, p.hashtags, ranking.score(instant(p.id))) for p in public]
+        )
     return len(there)
 
 

@@ -3,43 +3,43 @@
 Each phase can be interrupted and run again without duplicates. Imports append no events.
 """
 
+import asyncio
 import gzip
 import itertools
 import random
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from resolvers.homes import build
+from resolvers.jobs import imports as import_jobs
 from resolvers.jobs import name_index
 from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
-from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from resolvers.upkeep.demo import drawing
 from resolvers.upkeep.demo.drawing import Drawing
 from resolvers.upkeep.importing import groups as import_groups
 from resolvers.upkeep.importing import messages as import_messages
+from resolvers.upkeep.pipeline import run_all
 from resolvers.upkeep.progress import Phases
-from store import follows, jobs, kinds
+from store import jobs, kinds
 from store.client.database import Database
-from store.hashtags import count_uses
-from store.ids import instant
 from store.pictures.images import WantedImage
 from store.posts import PostDraft
-from store.records.job_bodies import Following
-from store.records.jobs import read_job
+from store.records.job_bodies import Importing
+from store.records.jobs import Job
 from store.records.pictures import UploadPurpose
 from store.secret import Secret
 from store.settings import Settings
 from store.upkeep.copying import imports as stored
-from store.upkeep.copying.imports import NewMember, NewPost
 from store.upkeep.findings import existing
 
-BATCH = 500  # Members or posts per round trip.
+BATCH = 8_000  # members or posts per round trip: some of each partition
+FOLLOWS_BATCH = 50_000  # follows per round trip
 DRAWINGS = 20  # different ones that an import deals out
 HOMES_BATCH = 100  # Homes written per round trip. Each may have a thousand entries.
 EMAIL_DOMAIN = "import.invalid"  # Reserved by RFC 2606, so mail to imported members goes nowhere.
@@ -167,51 +167,54 @@ async def load(
 async def create_members(db: Database, network: Network, password: Secret, progress: Progress) -> dict[str, int]:
     """Create the members that do not exist yet, which their logins show; returns ids by login."""
     members: dict[str, int] = {}
-    for batch in batches(network.members, BATCH):
-        members |= await _create(db, batch, password)
-        progress(len(batch))
+
+    def take(found: dict[str, int]) -> None:
+        members.update(found)
+        progress(len(found))
+
+    await run_all((_create(db, some, password) for some in batches(network.members, BATCH)), take)
     return members
-
-
-async def create_follows(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
-    """Create the follows that do not exist yet, without writing homes."""
-    for some in batches(list(network.following.items()), BATCH):
-        await _follow(db, {members[a]: [members[b] for b in followed] for a, followed in some})
-        progress(sum(len(followed) for _, followed in some))
-    await name_index.catch_up(db)
 
 
 async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict[str, int]:
     """Return the members with these logins, and create those that do not exist."""
     members = await stored.holders(db, logins)
-    absent = [login for login in logins if login not in members]
-    if absent:
+    if absent := [login for login in logins if login not in members]:
         members |= await stored.reserve(db, absent)
     # An interrupted earlier run may have left a reservation without a member: that member is created now.
     exists = await existing(db, kinds.USER, members.values())
-    fresh = [
-        NewMember(member, login, f"{login}@{EMAIL_DOMAIN}") for login, member in members.items() if member not in exists
-    ]
-    names = await stored.create(db, fresh, password)
-    await name_index.index(db, list(members.values()))
-    await stored.keep_names(db, fresh, names)
+    fresh = {login: member for login, member in members.items() if member not in exists}
+    await _finish(db, await stored.create(db, fresh, EMAIL_DOMAIN, password))
     return members
 
 
-async def _follow(db: Database, following: dict[int, list[int]]) -> None:
-    wanted = {member: followed for member, followed in following.items() if followed}
-    replies = await db.ask(*(follows.follow_command(db, member, followed) for member, followed in wanted.items()))
-    made = {
-        member: read_job(Following, job, body) for member, (job, body, *_) in zip(wanted, replies, strict=True) if job
-    }
-    await db.ask(
-        *(
-            follows.apply_command(db, member, other, edge, "add", quietly=True)
-            for member, job in made.items()
-            for other, edge in job.body.edges
-        )
-    )
-    await db.ask(*(jobs.finish(job.id) for job in made.values()))
+async def _finish(db: Database, made: Sequence[Job[Importing]]) -> None:
+    await import_jobs.apply_all(db, made)
+    await db.ask(*(jobs.finish(job.id) for job in made))
+
+
+async def create_follows(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
+    """Create the follows that do not exist yet, without writing homes."""
+    await run_all((_follow(db, some) for some in _in_batches(network.following, members)), progress)
+    await name_index.catch_up(db)
+
+
+def _in_batches(following: Mapping[str, Sequence[str]], members: Mapping[str, int]) -> Iterator[dict[int, list[int]]]:
+    """Yield follows by follower, a batch at a time."""
+    some: dict[int, list[int]] = {}
+    size = 0
+    for follower, followed in following.items():
+        some[members[follower]] = [members[login] for login in followed]
+        size += len(followed)
+        if size >= FOLLOWS_BATCH:
+            yield some
+            some, size = {}, 0
+    yield some
+
+
+async def _follow(db: Database, following: dict[int, list[int]]) -> int:
+    await _finish(db, await stored.follow(db, following))
+    return sum(map(len, following.values()))
 
 
 async def create_posts(
@@ -219,34 +222,27 @@ async def create_posts(
 ) -> None:
     """Create the posts that earlier runs have not, the first ones with a picture.
 
-    The step that creates a post also counts it for its author.
+    The step that creates a post also counts it for its author. So an author's posts are created in their order.
     """
     drawn = [await drawing.drawing(f"{network.seed} {number}") for number in range(min(images, DRAWINGS))]
+    pictures = itertools.chain(itertools.islice(itertools.cycle(drawn), images), itertools.repeat(None))
     done = await stored.published(db, network.name)
-    for batch in batches(network.dealt(), BATCH):
-        dealt: dict[int, list[tuple[str, Drawing | None]]] = defaultdict(list)
-        for author, text in batch:
-            drawings, images = drawn if images > 0 else [], images - 1
-            if done[members[author]]:
-                done[members[author]] -= 1
-            else:
-                dealt[members[author]].append((text, drawings[images % len(drawings)] if drawings else None))
-        await _publish(db, network.name, dealt, members)
-        progress(len(batch))
+    in_order = asyncio.Lock()
 
+    async def publish(batch: Sequence[tuple[str, str, Drawing | None]]) -> int:
+        async with in_order:
+            drafts: dict[int, list[PostDraft]] = defaultdict(list)
+            for login, text, picture in batch:
+                if done[author := members[login]]:
+                    done[author] -= 1
+                else:
+                    drafts[author].append(await _draft(db, author, text, picture, members))
+            made = await stored.publish(db, network.name, drafts)
+        await _finish(db, made)
+        return len(batch)
 
-async def _publish(
-    db: Database, name: str, dealt: dict[int, list[tuple[str, Drawing | None]]], members: dict[str, int]
-) -> None:
-    drafts = {
-        author: [await _draft(db, author, text, drawn, members) for text, drawn in own] for author, own in dealt.items()
-    }
-    made = await stored.publish(db, name, drafts)
-    tags = [draft.hashtags for own in drafts.values() for draft in own]
-    new = [NewPost(post, own, ranking.score(instant(post))) for post, own in zip(made, tags, strict=True)]
-    await stored.list_publicly(db, new)
-    await count_uses(db, [(post.id, post.hashtags) for post in new])
-    await db.ask(*map(jobs.finish, made))
+    dealt = ((author, text, picture) for (author, text), picture in zip(network.dealt(), pictures, strict=False))
+    await run_all((publish(batch) for batch in batches(dealt, BATCH)), progress)
 
 
 async def _draft(db: Database, author: int, text: str, drawn: Drawing | None, members: dict[str, int]) -> PostDraft:

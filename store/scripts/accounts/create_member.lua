@@ -8,19 +8,15 @@
 if redis.call('EXISTS', user) == 1 then
   return false
 end
-redis.call('HSET', user, UserField.LOGIN, login, UserField.NAME, name, UserField.BIO, '', UserField.FOLLOWERS, 0,
-  UserField.FOLLOWING, 0, UserField.POSTS, 0)
-redis.call('HSET', credentials, CredentialsField.EMAIL, email, CredentialsField.PASSWORD, password_hash,
-  CredentialsField.ROLE, role)
+write_member(user, credentials, {
+  login = login, name = name, email = email, password = password_hash, role = role, verified = verified,
+})
 redis.call('HSET', home_state, HomeField.FLOOR, 0)
 redis.call('ZADD', active, day, member)
 -- The job needs an id of its own. The member's id was minted before the password was hashed, and the stream may
 -- already have newer jobs.
 local id = mint(minted, partition)
 local body = commit(jobs, id, 'names', {member = member, login = login, email = email})
-if verified == '1' then
-  redis.call('HSET', credentials, CredentialsField.VERIFIED, '1')
-end
 if digest ~= '' then
   keep_token(tokens, MailTokenField.VERIFICATION, digest, email, lifetime)
   queue_mail(outbox, mails, mint(minted, partition), mail, email)

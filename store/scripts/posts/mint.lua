@@ -1,4 +1,5 @@
--- Mints an id before its entity exists, so that names can be reserved for it.
+-- Mints ids before their entities exist, so that names can be reserved for them.
 -- KEYS: minted.
--- ARGV: partition.
-return str(mint(minted, partition))
+-- ARGV: partition, count.
+-- Returns the ids, in ascending order.
+return mint_many(minted, partition, tonumber(count))

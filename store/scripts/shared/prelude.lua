@@ -17,6 +17,11 @@ local function now_ms()
   return clock
 end
 
+-- Returns the id that a partition mints at a tick, which counts sixteenths of a millisecond.
+local function id_at(tick, partition)
+  return math.floor(tick / 16) * 4096 + tonumber(partition) * 16 + tick % 16
+end
+
 -- Mints an id, unique and increasing within the partition even when the clock steps back. `answered` is the id of a
 -- post that the new one answers or reposts, perhaps in another partition. The new id is at least a millisecond later,
 -- so that no list shows the answer first. `next_id` leaves it to the caller to set the key to the second result.
@@ -27,13 +32,25 @@ local function next_id(key, partition, answered)
   if answered and answered ~= '' then
     tick = math.max(tick, (math.floor(tonumber(answered) / 4096) + 1) * 16)
   end
-  return math.floor(tick / 16) * 4096 + tonumber(partition) * 16 + tick % 16, str(tick)
+  return id_at(tick, partition), str(tick)
 end
 
 local function mint(key, partition, answered)
   local id, tick = next_id(key, partition, answered)
   redis.call('SET', key, tick)
   return id
+end
+
+-- Mints several ids at once. Returns their texts, in ascending order.
+local function mint_many(key, partition, count)
+  local ids, tick = {}, math.max((now_ms() - EPOCH) * 16, tonumber(redis.call('GET', key) or '0') + 1)
+  for i = 1, count do
+    ids[i] = str(id_at(tick + i - 1, partition))
+  end
+  if count > 0 then
+    redis.call('SET', key, str(tick + count - 1))
+  end
+  return ids
 end
 
 -- Commits a job in the step that makes it necessary. The stream delivers the job to the committer at once, as its first
@@ -72,6 +89,17 @@ local function end_others(sessions, session)
     end
   end
   return ended
+end
+
+-- Writes the records of a new member.
+local function write_member(user, credentials, new)
+  redis.call('HSET', user, UserField.LOGIN, new.login, UserField.NAME, new.name, UserField.BIO, '', UserField.FOLLOWERS, 0,
+    UserField.FOLLOWING, 0, UserField.POSTS, 0)
+  redis.call('HSET', credentials, CredentialsField.EMAIL, new.email, CredentialsField.PASSWORD, new.password,
+    CredentialsField.ROLE, new.role)
+  if new.verified == '1' then
+    redis.call('HSET', credentials, CredentialsField.VERIFIED, '1')
+  end
 end
 
 -- Sets a member's number of posts, without the hidden ones.

@@ -1,28 +1,29 @@
-"""Imports: members and posts written in batches, without events or deliveries, and how far an import has come."""
+"""Imports: members, follows and posts written in batches, and how far an import has come.
+
+What one script commits lies in one partition, with the job that brings it to the others.
+"""
 
 import random
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from msgspec import Struct
-
-from store import account_names, accounts, jobs, keys, kinds
-from store.accounts import AccountDraft
-from store.client.database import Database, script
+from store import keys, kinds
+from store.client.database import Command, Database, script
 from store.conversations import messages
+from store.credentials.records import Role
 from store.ids import PARTITIONS
-from store.posts import PostDraft, create_command
-from store.public_timelines import list_command
+from store.pictures.images import image_prefix, write_wanted
+from store.posts import PostDraft
+from store.records.job_bodies import Importing
+from store.records.jobs import Job, read_job
 from store.records.lists import read_pairs
+from store.records.posts import write_content
+from store.scripts.partitioned import by_partition
 from store.secret import Secret
 
-
-class NewMember(Struct, frozen=True):
-    """A member to be created, whose login is reserved."""
-
-    id: int
-    login: str
-    email: str
+FOLLOWED = 500  # members whom one member follows by one script, at most
+WRITTEN = 100  # posts of one author by one script, at most
 
 
 async def holders(db: Database, logins: Sequence[str]) -> dict[str, int]:
@@ -32,32 +33,38 @@ async def holders(db: Database, logins: Sequence[str]) -> dict[str, int]:
 
 
 async def reserve(db: Database, logins: Sequence[str]) -> dict[str, int]:
-    """Reserve logins for new ids in random partitions; returns these. Two round trips."""
-    chosen = [random.randrange(PARTITIONS) for _ in logins]  # noqa: S311  spreads load, keeps no secret
-    minted = await db.ask(*(script("mint", minted=keys.minted(p), partition=p) for p in chosen))
-    members = dict(zip(logins, map(int, minted), strict=True))
-    life = db.settings.reservation_seconds
-    await db.ask(*(("SET", keys.login(login), member, "NX", "EX", life) for login, member in members.items()))
-    return members
-
-
-async def create(db: Database, members: Sequence[NewMember], password: Secret) -> list[int]:
-    """Create members with one password hash; returns the jobs (ids) that make their names permanent. One round trip."""
-    made = await db.ask(
-        *(
-            accounts.create_command(new.id, AccountDraft(new.login, new.login, new.email, password, is_verified=True))
-            for new in members
-        )
+    """Reserve logins for new ids in random partitions; returns who has them then. Two round trips."""
+    wanted = Counter(random.randrange(PARTITIONS) for _ in logins)  # noqa: S311  spreads load, keeps no secret
+    minted = await db.ask(
+        *(script("mint", minted=keys.minted(p), partition=p, count=count) for p, count in wanted.items())
     )
-    return [int(job) for job, _ in filter(None, made)]
+    fresh = dict(zip(logins, (int(member) for ids in minted for member in ids), strict=True))
+    life = db.settings.reservation_seconds
+    held = await db.ask(*(("SET", keys.login(name), new, "NX", "GET", "EX", life) for name, new in fresh.items()))
+    return {login: int(holder or fresh[login]) for login, holder in zip(logins, held, strict=True)}
 
 
-async def keep_names(db: Database, members: Sequence[NewMember], names: Sequence[int]) -> None:
-    """Make the names of new members permanent, and finish the jobs for that. One round trip."""
-    await db.ask(
-        *(account_names.keep_name(keys.login(new.login), new.id) for new in members),
-        *(("SET", keys.email(new.email), new.id) for new in members),
-        *map(jobs.finish, names),
+async def create(db: Database, members: Mapping[str, int], domain: str, password: Secret) -> list[Job[Importing]]:
+    """Create members by their reserved logins, with one password hash and addresses in a domain. One round trip."""
+    shared = {"email_domain": domain, "password_hash": password.reveal(), "role": Role.MEMBER.value}
+    return await _commit(
+        db,
+        (
+            script("import_members", **keys.committing(p), **shared, members=words)
+            for p, words in by_partition((member, [login]) for login, member in members.items())
+        ),
+    )
+
+
+async def follow(db: Database, following: Mapping[int, Sequence[int]]) -> list[Job[Importing]]:
+    """Commit the follows that do not exist, by follower. One round trip."""
+    parts = ((a, others[i : i + FOLLOWED]) for a, others in following.items() for i in range(0, len(others), FOLLOWED))
+    return await _commit(
+        db,
+        (
+            script("import_follows", **keys.committing(p), max_following=db.settings.max_following, follows=words)
+            for p, words in by_partition(parts)
+        ),
     )
 
 
@@ -67,10 +74,34 @@ async def published(db: Database, source: str) -> Counter[int]:
     return Counter({int(m): int(count) for reply in replies for m, count in read_pairs(reply).items()})
 
 
-async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[PostDraft]]) -> list[int]:
-    """Create posts by some authors, and count each in the same step; returns their ids in order. One round trip."""
-    made = await db.ask(*(create_command(db, draft, source) for own in drafts.values() for draft in own))
-    return [int(reply[0]) for reply in made]
+async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[PostDraft]]) -> list[Job[Importing]]:
+    """Create posts by some authors, and count each in the same step. One round trip."""
+    parts = ((a, own[i : i + WRITTEN]) for a, own in drafts.items() for i in range(0, len(own), WRITTEN))
+    return await _commit(
+        db,
+        (
+            script(
+                "import_posts",
+                **keys.committing(p),
+                **keys.of(p, keys.uploads),
+                imported=keys.imported(p, source),
+                home_size=db.settings.home_size,
+                home_slack=db.settings.home_slack,
+                image_prefix=image_prefix(p),
+                posts=words,
+            )
+            for p, words in by_partition((author, _words(own)) for author, own in parts)
+        ),
+    )
+
+
+def _words(drafts: Sequence[PostDraft]) -> list[str]:
+    return [word for draft in drafts for word in (write_content(draft), write_wanted(draft.images))]
+
+
+async def _commit(db: Database, commands: Iterable[Command]) -> list[Job[Importing]]:
+    replies: list[Any] = await db.ask(*commands)
+    return [read_job(Importing, *reply) for reply in replies if reply]
 
 
 async def message_counts(db: Database, sets: Sequence[Sequence[int]]) -> list[int]:
@@ -79,20 +110,3 @@ async def message_counts(db: Database, sets: Sequence[Sequence[int]]) -> list[in
     listed = [kinds.MESSAGES.key(int(one)) for one in found if one]
     counts = iter(await db.ask(*(("ZCARD", key) for key in listed)))
     return [int(next(counts)) if one else 0 for one in found]
-
-
-class NewPost(Struct, frozen=True):
-    """A post to be listed in public timelines, with the score for their rankings."""
-
-    id: int
-    hashtags: Sequence[str]
-    score: float
-
-
-async def list_publicly(db: Database, posts: Sequence[NewPost]) -> None:
-    """Add posts to the public timeline, to those of their tags, and to the rankings. One round trip."""
-    scored: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    for post in posts:
-        for listed in keys.ranked_lists(post.hashtags):
-            scored[listed].append((post.id, post.score))
-    await db.ask(*(list_command(db, listed, new) for listed, new in scored.items()))
