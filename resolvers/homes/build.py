@@ -1,8 +1,11 @@
 """Builds homes by pulling from profiles: for returning members, for imports, and for checking stored homes."""
 
 import asyncio
+import bisect
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from resolvers.operation.inputs import batches
 from resolvers.rules import merging
@@ -10,9 +13,10 @@ from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import big_authors, follows, posts, timelines
 from store.client.database import CommandRefused, Database
 from store.homes import bounds, stored
+from store.homes.stored import PlainHome
 from store.records.lists import Published, Source
 
-PROFILES_KEPT = 50_000  # Profiles cached while many homes are computed.
+ENTRIES_KEPT = 500_000  # Entries of profiles cached while many homes are computed, some 50 MiB.
 PUBLISHED_READ = 10_000  # Entries of a profile read when a home is checked.
 PROFILES_READ = 200  # Profiles per round trip while one home is built.
 IDLE_BATCH = 50  # Homes of one partition dropped per step.
@@ -67,12 +71,20 @@ async def add_to_many(db: Database, pulling: "Pulling", members: Sequence[int]) 
 
     The homes are not dropped first, because the cached profiles may be older than what has been delivered.
     """
-    changed = await db.ask(*(stored.begin_home(member, again=True) for member in members))
+    changed = await stored.begin_homes(db, members)
     made = await pulling.pull(members, without=await big_authors.unpushed(db))
-    written = await db.ask(*(_write(db, m, c, made[m]) for m, c in zip(members, changed, strict=True)))
-    for member in (m for m, reply in zip(members, written, strict=True) if reply == -1):
+    plain = {member: home for member, home in made.items() if isinstance(home, PlainHome)}
+    left = await stored.write_homes(db, {member: (changed[member], home) for member, home in plain.items()})
+    others = {m: home for m, home in made.items() if isinstance(home, Home)} | {m: _whole(db, plain[m]) for m in left}
+    written = await db.ask(*(_write(db, member, changed[member], home) for member, home in others.items()))
+    for member in (m for m, reply in zip(others, written, strict=True) if reply == -1):
         await build(db, member)
-    return sum(len(home.places) for home in made.values())
+    return sum(len(home.posts if isinstance(home, PlainHome) else home.places) for home in made.values())
+
+
+def _whole(db: Database, home: PlainHome) -> Home:
+    posts = list(map(int, home.posts))
+    return Home(dict(zip(posts, posts, strict=True)), {}, home.floor, bounds.lift(db))
 
 
 def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object, ...]:
@@ -130,33 +142,61 @@ async def above(db: Database, member: int, floor: int, big: Collection[int]) -> 
     return least, whole
 
 
+class StoredProfile(NamedTuple):
+    """The newest entries of a profile."""
+
+    texts: list[str]  # as they are stored, the newest first
+    is_plain: bool  # whether all are posts: neither reposts nor posts in groups
+
+
 class Pulling:
     """Computes many homes one after another, and reads each profile once."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._profiles: dict[int, list[Published]] = {}
+        self._profiles: dict[int, StoredProfile] = {}
+        self._entries = 0  # of all profiles, and one for each
 
-    async def pull(self, members: Sequence[int], *, without: Collection[int]) -> dict[int, Home]:
+    async def pull(self, members: Sequence[int], *, without: Collection[int]) -> dict[int, Home | PlainHome]:
         """Return what members' homes should be, without what the authors in `without` add; three round trips."""
-        db, left_out = self._db, set(without)
-        following = dict(zip(members, await follows.followed(db, members), strict=True))
-        await self._read({*members, *(f for followed in following.values() for f in followed)})
-        made = {member: self._home(member, followed, left_out) for member, followed in following.items()}
-        made = await _with_earlier(db, made, {m: followed - left_out for m, followed in following.items()})
-        return {member: home.newest(db.settings.home_size) for member, home in made.items()}
+        left_out = set(without)
+        following = dict(zip(members, await follows.followed(self._db, members), strict=True))
+        profiles = await self._read({*members, *(f for followed in following.values() for f in followed - left_out)})
+        made = {m: self._home(m, followed - left_out, followed, profiles) for m, followed in following.items()}
+        whole = {member: home for member, home in made.items() if isinstance(home, Home)}
+        whole = await _with_earlier(self._db, whole, {member: following[member] - left_out for member in whole})
+        size = self._db.settings.home_size
+        return made | {member: home.newest(size) for member, home in whole.items()}
 
-    async def _read(self, authors: Collection[int]) -> None:
-        if len(self._profiles) > PROFILES_KEPT:
-            self._profiles.clear()
-        wanted = [author for author in authors if author not in self._profiles]
+    async def _read(self, authors: Collection[int]) -> dict[int, StoredProfile]:
+        found = {author: self._profiles[author] for author in authors if author in self._profiles}
+        wanted = [author for author in authors if author not in found]
         replies = await self._db.ask(*(timelines.published_command(author, _limit(self._db)) for author in wanted))
-        self._profiles |= {author: timelines.read_profile(reply) for author, reply in zip(wanted, replies, strict=True)}
+        read = {a: StoredProfile(texts, ":" not in "".join(texts)) for a, texts in zip(wanted, replies, strict=True)}
+        if self._entries > ENTRIES_KEPT:
+            self._profiles, self._entries = {}, 0
+        self._profiles |= read
+        self._entries += len(read) + sum(len(profile.texts) for profile in read.values())
+        return found | read
 
-    def _home(self, member: int, following: set[int], left_out: set[int]) -> Home:
-        profiles = {author: self._profiles[author] for author in (*following.difference(left_out), member)}
-        horizon = max(_horizon(profiles, _limit(self._db)), bounds.oldest(self._db))
-        return merging.pull(member, following, profiles, horizon, bounds.lift(self._db))
+    def _home(
+        self, member: int, pushed: set[int], following: set[int], profiles: Mapping[int, StoredProfile]
+    ) -> Home | PlainHome:
+        found = {author: profiles[author] for author in {*pushed, member}}
+        limit, oldest = _limit(self._db), bounds.oldest(self._db)
+        if all(profile.is_plain for profile in found.values()):
+            texts = [profile.texts for profile in found.values()]
+            horizon = max([oldest, *(int(entries[-1]) for entries in texts if len(entries) >= limit)])
+            return _plain(texts, horizon, self._db.settings.home_size)
+        read = {author: timelines.read_profile(profile.texts) for author, profile in found.items()}
+        return merging.pull(member, following, read, max(_horizon(read, limit), oldest), bounds.lift(self._db))
+
+
+def _plain(profiles: Iterable[Sequence[str]], horizon: int, size: int) -> PlainHome:
+    """Return the newest posts of some profiles above a horizon. Without reposts, each post is at its own id."""
+    posts = sorted(itertools.chain.from_iterable(profiles), key=int)
+    posts = posts[bisect.bisect_right(posts, horizon, key=int) :]
+    return PlainHome(int(posts[-size - 1]) if len(posts) > size else horizon, posts[-size:])
 
 
 async def _with_earlier(

@@ -2,8 +2,9 @@
 
 import secrets
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from store.homes.fanout import Delivery
 from store.ids import LARGEST, PARTITIONS, partition
 from store.keys.fields import HomeField
 from store.records.lists import NOBODY, Entry, Source, read_pairs, read_sources, write_sources
+from store.scripts.partitioned import by_partition
 from store.timelines import Slice, newest_of, read_slice
 
 WIDTH = 17  # Characters of a waiting entry. The same number is in the scripts.
@@ -180,12 +182,22 @@ def read_up_to_command(member: int) -> Command:
     return ("GET", keys.home_read(member))
 
 
-def begin_home(member: int, *, again: bool = False) -> Command:
-    """Return the command that begins to build a home; its reply is the home's count of changes, None when it is ready.
+def begin_home(member: int) -> Command:
+    """Return the command that begins to build a home. It replies the home's count of changes, None when it is ready."""
+    return script("begin_home", home_state=keys.home_state(member))
 
-    With `again`, it also begins for a home that is ready, to add to it.
-    """
-    return script("begin_home", home_state=keys.home_state(member), again="1" if again else "")
+
+async def begin_homes(db: Database, members: Sequence[int]) -> dict[int, str]:
+    """Begin to build homes, or to add to those that are ready; returns each one's count of changes. One round trip."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for member in members:
+        found[partition(member)].append(member)
+    replies = await db.ask(*(script("begin_homes", active=keys.active(p), members=some) for p, some in found.items()))
+    return {
+        member: changed
+        for some, reply in zip(found.values(), replies, strict=True)
+        for member, changed in zip(some, reply, strict=True)
+    }
 
 
 class Reposted(Struct, frozen=True):
@@ -224,6 +236,25 @@ def write_home(
         posts=" ".join(map(str, posts)),
         reposted=[word for r in reposted for word in r.words()],
     )
+
+
+class PlainHome(NamedTuple):
+    """A home that was computed from profiles without reposts: its floor and its posts, as they are stored, in order."""
+
+    floor: int
+    posts: Sequence[str]
+
+
+async def write_homes(db: Database, homes: Mapping[int, tuple[str, PlainHome]]) -> list[int]:
+    """Write homes that were built, each given with the count of changes when its building began. One round trip.
+
+    Returns the members whose homes hold something already. Those were not written.
+    """
+    calls = list(by_partition((m, (changed, h.floor, " ".join(h.posts))) for m, (changed, h) in homes.items()))
+    replies = await db.ask(
+        *(script("write_homes", active=keys.active(p), day=today(), homes=words) for p, words in calls)
+    )
+    return [int(words[at]) for (_, words), places in zip(calls, replies, strict=True) for at in places]
 
 
 def trim_home(db: Database, member: int) -> Command:

@@ -41,7 +41,7 @@ from store.upkeep.findings import existing
 BATCH = 8_000  # members or posts per round trip: some of each partition
 FOLLOWS_BATCH = 50_000  # follows per round trip
 DRAWINGS = 20  # different ones that an import deals out
-HOMES_BATCH = 100  # Homes written per round trip. Each may have a thousand entries.
+HOMES_BATCH = 2_000  # homes written per round trip: some of each partition, and each may have a thousand entries
 EMAIL_DOMAIN = "import.invalid"  # Reserved by RFC 2606, so mail to imported members goes nowhere.
 
 Edges = dict[str, dict[str, None]]  # Follower → ordered set of followed logins.
@@ -254,7 +254,14 @@ async def _draft(db: Database, author: int, text: str, drawn: Drawing | None, me
 async def create_homes(db: Database, members: Sequence[int], progress: Progress) -> int:
     """Compute every home by rule 3 instead of delivering each post; returns the number of entries."""
     pulling, entries = build.Pulling(db), 0
-    for batch in batches(members, HOMES_BATCH):
-        entries += await build.add_to_many(db, pulling, batch)
-        progress(len(batch))
+
+    async def create(batch: Sequence[int]) -> tuple[int, int]:
+        return len(batch), await build.add_to_many(db, pulling, batch)
+
+    def take(made: tuple[int, int]) -> None:
+        nonlocal entries
+        entries += made[1]
+        progress(made[0])
+
+    await run_all((create(batch) for batch in batches(members, HOMES_BATCH)), take)
     return entries

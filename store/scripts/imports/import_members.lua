@@ -1,7 +1,7 @@
 -- Creates members of one partition whose logins are reserved, with the job that makes their names permanent.
 -- KEYS: minted, jobs.
 -- ARGV: partition, email_domain, password_hash, role, members... (of each: the member, 1, the login).
--- The members have no home until they read, or the import builds it.
+-- Their homes are begun. A member who reads before the import builds them builds their own.
 -- Returns the job's id and body; false when all of them exist already.
 local made = {}
 for i = 1, #members, 3 do
@@ -13,6 +13,7 @@ for i = 1, #members, 3 do
       login = login, name = login, email = login .. '@' .. email_domain, password = password_hash, role = role,
       verified = '1',
     })
+    begin_building(Stem.home_state .. tag, false)
     made[#made + 1] = member
   end
 end

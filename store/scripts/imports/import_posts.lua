@@ -1,8 +1,9 @@
 -- Commits posts of an import in their authors' partition, with the job that lists the public ones.
 -- KEYS: minted, jobs, uploads, imported.
--- ARGV: partition, home_size, home_slack, image_prefix, posts... (of each author: the author, a number, so many words).
+-- ARGV: partition, image_prefix, posts... (of each author: the author, a number, so many words).
 -- The words are two for each post: its content, as in `create_post`, and its pictures as JSON, or ''. The import has just
 -- made the pictures. `imported` counts the posts by author. Authors who are gone have no new posts.
+-- No home has the posts before the import builds it, not even those of the authors.
 -- Returns the job's id and body; false when there is nothing to list.
 local listed = {}
 
@@ -14,11 +15,6 @@ local function publish(author, words)
   if not login then
     return
   end
-  local at = {
-    home = Stem.home .. tag, state = Stem.home_state .. tag, sources = Stem.sources .. tag,
-    candidates = Stem.candidates .. tag, newest = Stem.newest .. tag,
-  }
-  local floor = open_home(at)
   for i, id in ipairs(mint_many(minted, partition, #words / 2)) do
     local post, wanted = cjson.decode(words[2 * i - 1]), words[2 * i]
     local status = Stem.status .. string.match(tag, '.*:') .. id
@@ -33,12 +29,6 @@ local function publish(author, words)
       listed[#listed + 1] = {id, post.hashtags}
     end
     redis.call('ZADD', profile, id, profile_entry(id, false, post))
-    if floor then
-      move(at, id, nil, tonumber(id))
-    end
-  end
-  if floor then
-    trim(at, home_size, home_slack, 0)
   end
   count_posts(user, profile, Stem.hidden .. tag)
   redis.call('HINCRBY', imported, author, #words / 2)

@@ -132,6 +132,24 @@ local function open_home(at, is_change)
   return state[1] and tonumber(state[1])
 end
 
+-- Begins to build a home that is absent, or one that is ready if it is built `again`, or joins a build that another builder
+-- may have given up. Returns the number of changes to the home since the build began, false for a home that is ready.
+-- The number starts at the clock (us). A builder that read before the home was dropped and begun again by another
+-- therefore sees that the build is not its own.
+local function begin_building(state, again)
+  local floor, building, changed =
+    unpack(redis.call('HMGET', state, HomeField.FLOOR, HomeField.BUILDING, HomeField.CHANGED))
+  if floor and building then
+    return changed
+  elseif floor and not again then
+    return false
+  end
+  local time = redis.call('TIME')
+  changed = str(tonumber(time[1]) * 1000000 + tonumber(time[2]))
+  redis.call('HSET', state, HomeField.FLOOR, floor or 0, HomeField.BUILDING, 1, HomeField.CHANGED, changed)
+  return changed
+end
+
 -- Loads a whole home into `places`. Later moves change only that table, until `store_home` writes it.
 local function load_home(at)
   at.places = {}

@@ -150,10 +150,10 @@ local function magnitude_of(followers, known)
   return known > is and followers >= 3 * 2 ^ known and known or is
 end
 
--- Stores a member's magnitude if it has changed, with the job that moves their names.
-local function update_magnitude(user, stream, minted, partition, member)
-  local known = tonumber(redis.call('HGET', user, UserField.MAGNITUDE) or '0')
-  local is = magnitude_of(tonumber(redis.call('HGET', user, UserField.FOLLOWERS)), known)
+-- Stores a member's magnitude if it differs from the one `stored`, with the job that moves their names.
+local function update_magnitude(user, stream, minted, partition, member, followers, stored)
+  local known = tonumber(stored or '0')
+  local is = magnitude_of(followers, known)
   if is ~= known then
     redis.call('HSET', user, UserField.MAGNITUDE, is)
     local id = mint(minted, partition)
@@ -166,9 +166,10 @@ end
 -- them. `reach` is the state, with the id that set it: absent (small), growing (being promoted), big (no longer pushed
 -- to followers) or shrinking (being demoted).
 local function weigh(user, stream, minted, partition, member, followers, threshold)
+  local magnitude, reach = unpack(redis.call('HMGET', user, UserField.MAGNITUDE, UserField.REACH))
   redis.call('HSET', user, UserField.FOLLOWERS, followers)
-  update_magnitude(user, stream, minted, partition, member)
-  local reach = string.match(redis.call('HGET', user, UserField.REACH) or '', '%a+') or 'small'
+  update_magnitude(user, stream, minted, partition, member, followers, magnitude)
+  reach = string.match(reach or '', '%a+') or 'small'
   local is_big = reach == 'growing' or reach == 'big'
   local kind
   if not is_big and followers >= tonumber(threshold) then

@@ -85,8 +85,6 @@ async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[PostD
                 **keys.committing(p),
                 **keys.of(p, keys.uploads),
                 imported=keys.imported(p, source),
-                home_size=db.settings.home_size,
-                home_slack=db.settings.home_slack,
                 image_prefix=image_prefix(p),
                 posts=words,
             )
