@@ -116,7 +116,7 @@ class MemberLoad:
         self._taken[kind].append((time.monotonic() - began) * 1000)
 
     async def _page(self, session: ClientSession, kind: str) -> bool:
-        variables = {"first": queries.PAGE} if kind == "home" else {"login": self._dice.choice(self.logins)}
+        variables = {"first": queries.PAGE, "login": self._dice.choice(self.logins)}
         return await self._ask(session, PAGES[kind], self._dice.choice(self.readers), variables) is not None
 
     async def _post(self, session: ClientSession) -> None:

@@ -13,33 +13,33 @@ import structlog
 
 from benchmarks import pages, versus
 from benchmarks.pages import PageError
-from benchmarks.versus import contenders, graph, processors, stage
+from benchmarks.versus import contenders, processors, stage
 from benchmarks.versus.contenders import BenchmarkError
 from benchmarks.versus.parts import PARTS, VersusRun
 
-COMMAND = "benchmarks.versus"
+COMMAND, FIGURES = "benchmarks.versus", "figures"
 
 
 async def main(asked: argparse.Namespace) -> None:
     """Run what was asked for."""
     processors.pin(psutil.Process(), processors.LOAD)
     chosen = [name for name in PARTS if name in asked.parts or not asked.parts]  # in an order in which none disturbs
-    for name in chosen if asked.page else ():
+    for name in [*chosen, FIGURES] if asked.page else ():
         pages.divide(asked.page, f"{COMMAND} {name}")
     with contenders.temporary_folder() as folder:
         scratch = Path(folder)
-        network = graph.generated(asked.members, asked.posts, asked.seed)
         async with stage.opened(scratch) as opened:
-            await opened.load(network)
             with pages.filling(asked.page, COMMAND):
                 print(f"{processors.model()}, {os.cpu_count()} processors, {platform.platform()};")
                 print(f"Python {platform.python_version()}, Node {contenders.need_node()};")
                 print("servers on one, store and load on another;" if processors.can_pin() else "NOT PINNED;")
-                print(f"{len(network.members):,} members, {network.edges:,} follows, {network.total:,} posts;")
                 print(f"{asked.rounds} turns of {asked.seconds:g} s", flush=True)
+            run = VersusRun(opened, asked, scratch)
             for name in chosen:
                 with pages.filling(asked.page, f"{COMMAND} {name}"):
-                    await PARTS[name](VersusRun(opened, network, asked, scratch))
+                    await PARTS[name](run)
+            with pages.filling(asked.page, f"{COMMAND} {FIGURES}"):
+                run.figures.print()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -49,8 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     listed = "; ".join(f"{name}: {part.__doc__}" for name, part in PARTS.items())
     add("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=f"all of them by default. {listed}")
-    add("--rounds", type=int, default=5, help="turns that each contender has")
-    add("--seconds", type=float, default=10, help="length of a turn")
+    add("--rounds", type=int, default=3, help="turns that each contender has")
+    add("--seconds", type=float, default=8, help="length of a turn")
     add("--warmup", type=float, default=2, help="seconds before it that are not measured")
     add("--connections", type=int, default=32)
     add("--contenders", nargs="+", choices=contenders.ALL, default=[*contenders.ALL])

@@ -1,4 +1,4 @@
-"""The contenders as processes: started, pinned to a processor, paused while others are measured."""
+"""The contenders as processes, each pinned to a processor."""
 
 import asyncio
 import contextlib
@@ -9,8 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,7 +23,6 @@ ROOT = Path(__file__).parents[2]
 JAVASCRIPT = ROOT / "benchmarks" / "rivals" / "javascript"
 BUN_FILES = "node_modules/@oven/bun-*/bin/bun"  # those that npm finds to fit the machine
 START_SECONDS = 30
-QUIET_SECONDS = 0.2  # before a pause: a command that it interrupted would count as not answered by the store
 LEAST_NODE = 20  # major version
 LIMITS = ("POSTS_PER_HOUR", "LIKES_PER_HOUR", "FOLLOWS_PER_HOUR", "MAX_LIVE_COST")
 NO_LIMIT = "1000000000"  # writes are counted, as on a site, but never refused
@@ -102,16 +100,6 @@ class Contender:
             return self.exact_cpu
         return sum(spent) / 1e9 if spent else self.cpu
 
-    def pause(self) -> None:
-        """Let it do nothing."""
-        for process in self.processes:
-            process.suspend()
-
-    def resume(self) -> None:
-        """Let it go on."""
-        for process in self.processes:
-            process.resume()
-
     def connect(self) -> http.client.HTTPConnection:
         """Return a connection for many requests."""
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
@@ -146,8 +134,7 @@ async def running(
             started.append(begun)
         yield [contender for contender, _ in started]
     finally:
-        for contender, process in started:
-            contender.resume()
+        for _, process in started:
             process.terminate()
         for _, process in started:
             process.wait(START_SECONDS)
@@ -163,7 +150,7 @@ async def _start(kind: ContenderKind, url: str, which: int | None) -> tuple[Cont
         "SECRET_KEY": SECRET,
         "RATE_LIMIT": "0",
         **dict.fromkeys(LIMITS, NO_LIMIT),
-        "REQUEST_HEAD_SECONDS": "3600",  # connections wait while others have their turn
+        "REQUEST_HEAD_SECONDS": "3600",  # at half load, connections wait
         "KEEP_ALIVE_SECONDS": "3600",
         "CONNECTIONS_PER_ADDRESS": "0",  # the load has one
         "OVERLOAD_DELAY_MS": "0",  # a contender that refuses would be measured by its refusals
@@ -187,17 +174,15 @@ async def _start(kind: ContenderKind, url: str, which: int | None) -> tuple[Cont
     raise BenchmarkError(f"{kind.name} does not start")
 
 
-def in_turn(contenders: Sequence[Contender]) -> Iterator[Contender]:
-    """Yield each contender while the others are paused."""
-    for contender in contenders:
-        contender.pause()
-    for contender in contenders:
-        contender.resume()
+@contextlib.asynccontextmanager
+async def alone(stage: Stage, kind: ContenderKind) -> AsyncIterator[Contender]:
+    """Start a contender that has the machine to itself, and do the work that it leaves at the end.
+
+    Processes of the same program differ by several percent. So each turn has a process of its own.
+    """
+    async with running(stage, [kind]) as (contender,):
         yield contender
-        time.sleep(QUIET_SECONDS)
-        contender.pause()
-    for contender in contenders:
-        contender.resume()
+    await stage.work_off()
 
 
 def free_port() -> int:

@@ -1,8 +1,8 @@
 // Sends requests over keep-alive connections and measures the answers. Usage: node load.mjs PLAN.json
 //
-// The plan: { port, connections, warmup, seconds, amount, rate, first, requests: [{ head, body }] }; times in s,
-// the rate per second. With an amount, it waits for that many answers, however long they take. `first` is the place of the
-// first request, as a share of all.
+// The plan: { port, connections, warmup, least, seconds, amount, rate, first, requests: [{ head, body }] }; times in s,
+// the rate per second. The warm-up lasts until at least so many requests were answered. With an amount, it waits for that
+// many answers, however long they take. `first` is the place of the first request, as a share of all.
 // Without a rate, each connection sends its next request when it has its answer. With a rate, requests become due at
 // random moments, the same in every run, whether or not earlier ones were answered. A request that waits for a free
 // connection is measured from the moment it was due, so a server that falls behind cannot hide it.
@@ -25,6 +25,7 @@ let failures = 0
 let example = null // of a failure
 const latencies = []
 let next = Math.floor(plan.first * requests.length)
+let answered = 0 // requests, whether measured or not
 let unanswered = 0 // requests that are due, whether sent or waiting
 
 /** One connection, with at most one request under way. */
@@ -79,6 +80,7 @@ class Connection {
     this.#missing = -1
     this.#isFree = true
     unanswered -= 1
+    answered += 1
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes(ERRORS)
     const counts = measuring && isGood && this.#since >= began
     if (counts && latencies.push(taken) === plan.amount) end()
@@ -91,7 +93,7 @@ class Connection {
 }
 
 function fail(error) {
-  console.error(error.message)
+  console.error(error.stack) // an error's message may be empty
   process.exit(1)
 }
 
@@ -134,6 +136,7 @@ let began
 let cpu
 
 function begin() {
+  if (answered < plan.least) return setTimeout(begin, 10)
   began = now()
   cpu = process.cpuUsage()
   measuring = true

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,8 +22,8 @@ MIB = 2**20
 class LoadPlan:
     """How load is made: times in s; `rate` in requests per second, 0 for as many as are answered.
 
-    With an `amount` that many requests are made instead, however long they take. `first` is the place of the request
-    that is sent first, as a share of all.
+    With an `amount` that many requests are made instead, however long they take. The warm-up lasts until at least
+    `least` requests were answered. `first` is the place of the request that is sent first, as a share of all.
     """
 
     connections: int
@@ -30,6 +31,7 @@ class LoadPlan:
     seconds: float
     rate: float = 0
     amount: int = 0
+    least: int = 0
     first: float = 0
 
 
@@ -83,17 +85,19 @@ async def run(contender: Contender, stage: Stage, requests: Sequence[Request], p
     encoded_requests = [queries.encoded(request, graphql=contender.kind.graphql) for request in requests]
     path = scratch / "plan.json"
     path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": encoded_requests}), "utf-8")
-    process = await asyncio.create_subprocess_exec("node", str(SCRIPT), str(path), stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec("node", str(SCRIPT), str(path), stdout=PIPE, stderr=PIPE)
     assert process.stdout
+    assert process.stderr
     processors.pin(psutil.Process(process.pid), processors.ALL if contender.which is None else processors.LOAD)
     await process.stdout.readline()  # `begin`
     before = await _spent(contender, stage)
     line = await process.stdout.readline()
     after = await _spent(contender, stage)
     server_cpu, store_cpu, processor, commands = (now - then for now, then in zip(after, before, strict=True))
-    await process.wait()
-    if not line:
-        raise BenchmarkError(f"{contender.kind.name}: the load could not be made")
+    said, status = (await process.stderr.read()).decode().strip(), await process.wait()
+    if not line or status:
+        how = f"signal {-status}" if status < 0 else f"exit code {status}"
+        raise BenchmarkError(f"{contender.kind.name}: the load ended with {how}: {said or 'no message'}")
     report = json.loads(line)
     if report["failures"] or not report["answered"]:
         counts = f"{report['answered']} requests answered, {report['failures']} failed"

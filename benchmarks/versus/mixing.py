@@ -3,7 +3,8 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from benchmarks.clients import SignedIn, until_no_job_is_left
@@ -15,27 +16,43 @@ from resolvers.upkeep.importing.network import Network
 from store import keys
 from store.homes import stored
 
-REQUESTS = 2_000  # that are sent in turn
 SHARES = 60, 30, 10  # of home pages, profile pages and posts, in a hundred requests
 MOST_INLINE = 1_000  # followers
 
 
-def profiles(network: Network, readers: Sequence[SignedIn], count: int) -> list[Request]:
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of a mixed load: a home by its viewer's token, a profile by token and login; and how many requests."""
+
+    home: Callable[[str], Request] = queries.home
+    profile: Callable[[str, str], Request] = queries.profile
+    requests: int = 2_000  # that are sent in turn
+
+
+def profiles(
+    network: Network, readers: Sequence[SignedIn], count: int, profile: Callable[[str, str], Request] = queries.profile
+) -> list[Request]:
     """Return requests for profiles, each member's as likely as they are followed."""
     followers = Counter(chain.from_iterable(network.following.values()))
     dice = random.Random(network.seed)  # noqa: S311
     logins = dice.choices(list(followers), list(followers.values()), k=count)
-    return [queries.profile(dice.choice(readers).token, login) for login in logins]
+    return [profile(dice.choice(readers).token, login) for login in logins]
 
 
-def mixed(network: Network, readers: Sequence[SignedIn]) -> list[Request]:
-    """Return home pages, profile pages and posts by their shares of a hundred, in an order that is always the same."""
-    reads, pages, posts = (REQUESTS * share // 100 for share in SHARES)
-    dice = random.Random(network.seed)  # noqa: S311
+def posts(readers: Sequence[SignedIn], count: int, seed: int) -> list[Request]:
+    """Return posts by readers drawn alike."""
+    dice = random.Random(seed)  # noqa: S311
     texts = graph.texts(dice)
-    requests = [queries.home(dice.choice(readers).token) for _ in range(reads)]
-    requests += profiles(network, readers, pages)
-    requests += [queries.post(dice.choice(readers).token, dice.choice(texts)) for _ in range(posts)]
+    return [queries.post(dice.choice(readers).token, dice.choice(texts)) for _ in range(count)]
+
+
+def mixed(network: Network, readers: Sequence[SignedIn], pages: Pages) -> list[Request]:
+    """Return home pages, profile pages and posts by their shares of a hundred, in an order that is always the same."""
+    homes, others, written = (pages.requests * share // 100 for share in SHARES)
+    dice = random.Random(network.seed)  # noqa: S311
+    requests = [pages.home(dice.choice(readers).token) for _ in range(homes)]
+    requests += profiles(network, readers, others, pages.profile)
+    requests += posts(readers, written, network.seed)
     dice.shuffle(requests)
     return requests
 

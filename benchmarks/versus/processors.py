@@ -27,7 +27,7 @@ def pin(process: psutil.Process, which: int | None) -> None:
 
 @contextlib.contextmanager
 def moved(which: int) -> Iterator[None]:
-    """Run this process on another processor, such as the one of a server that is suspended meanwhile.
+    """Run this process on another processor, such as the one that servers have in their turns.
 
     A client of the store that shares its processor costs it less: 12 µs a round trip, not 39. That processor is never
     idle then, and no other one has to be woken.

@@ -3,15 +3,21 @@
 import json
 from dataclasses import dataclass
 
-PAGE = 30  # entries
+PAGE, VISITED = 30, 10  # entries of a page, and of the profile that front ends show
 _NODE = """cursor node { ... on Post { id text createdAt likeCount repostCount commentCount
   author { id login name } } }"""
 HOME = f"""query Home($first: Int!) {{
   homeTimeline(first: $first) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }}"""
-PROFILE = f"""query Profile($login: String!) {{ user(login: $login) {{
+PROFILE = f"""query Profile($login: String!, $first: Int!) {{ user(login: $login) {{
   id login name bio followerCount followingCount postCount
-  timeline(first: {PAGE}) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }} }}"""
+  timeline(first: $first) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }} }}"""
 _AUTHOR = "author { id login name }"
+VISIT = f"""query Visit($login: String!, $first: Int!) {{ user(login: $login) {{
+  id login name bio followerCount followingCount postCount
+  timeline(first: $first) {{
+    edges {{ cursor node {{
+      ... on Post {{ id text createdAt likeCount repostCount commentCount viewerHasLiked {_AUTHOR} }} }} }}
+    pageInfo {{ endCursor hasNextPage }} }} }} }}"""
 FEED = f"""query Feed($first: Int!) {{ homeTimeline(first: $first) {{
   edges {{ cursor
     node {{
@@ -56,7 +62,12 @@ def repost(token: str, post: str, text: str = "") -> Request:
 
 def profile(token: str, login: str) -> Request:
     """Return the request for a member and the first page of their posts."""
-    return Request(token, PROFILE, {"login": login}, ("GET", f"/users/{login}?first={PAGE}", ""))
+    return Request(token, PROFILE, {"login": login, "first": PAGE}, ("GET", f"/users/{login}?first={PAGE}", ""))
+
+
+def visit(token: str, login: str) -> Request:
+    """Return the request for a member and their newest posts as a front end shows them, with the viewer's likes."""
+    return Request(token, VISIT, {"login": login, "first": VISITED}, ("", "", ""))
 
 
 def post(token: str, text: str) -> Request:

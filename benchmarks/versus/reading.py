@@ -8,7 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from benchmarks.versus import contenders, load
-from benchmarks.versus.contenders import Contender
+from benchmarks.versus.contenders import ContenderKind
 from benchmarks.versus.load import LoadPlan, Result
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
@@ -18,6 +18,7 @@ BUSY = 0.9  # Share of a processor above which the server or the load generator 
 DISTURBED = 0.05  # Share of the server's processor above which other processes disturb.
 BEHIND = 1.0  # Seconds of unanswered requests above which a contender could not keep up.
 OPEN_CONNECTIONS = 256  # Connections at half load: so many that a request hardly ever waits for one.
+P99_OF_QUEUE = 4.336  # p99 of the queue M/D/1 at half load, in times of a request: 3.336 to wait (Erlang), and its own.
 
 ResultsByName = dict[str, list[Result]]
 
@@ -30,42 +31,57 @@ class Effort:
     seconds: float
     warmup: float
     connections: int
+    least: int = 0  # requests of a warm-up
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The results of each turn, by contender: at saturation, and at half of it if that was measured."""
+
+    saturated: ResultsByName
+    relaxed: ResultsByName
 
 
 async def measure(
     title: str,
     stage: Stage,
-    running: Sequence[Contender],
+    kinds: Sequence[ContenderKind],
     requests: Sequence[Request],
     effort: Effort,
     scratch: Path,
-) -> None:
-    """Measure saturation, then half of what each contender answered, and print a table of each.
+    *,
+    at_half: bool,
+) -> Measured:
+    """Measure saturation, then perhaps half of what each contender answered, and print a table of each.
 
     Every other round begins with the last contender, so that none gains from its place. Each round begins at another
-    request, so that no cache gains from the round before.
+    request.
     """
-    names, rounds = [contender.kind.name for contender in running], effort.rounds
+    names, rounds = [kind.name for kind in kinds], effort.rounds
 
     async def turns(plans: dict[str, LoadPlan], begin: int) -> ResultsByName:
         results: ResultsByName = {name: [] for name in names}
         for i in tqdm(range(rounds), desc=title, leave=False):
-            for contender in contenders.in_turn(running[::-1] if i % 2 else running):
-                plan = replace(plans[contender.kind.name], first=(begin + i) / (2 * rounds))
-                results[contender.kind.name].append(await load.run(contender, stage, requests, plan, scratch))
+            for kind in kinds[::-1] if i % 2 else kinds:
+                plan = replace(plans[kind.name], first=(begin + i) / (2 * rounds))
+                async with contenders.alone(stage, kind) as contender:
+                    results[kind.name].append(await load.run(contender, stage, requests, plan, scratch))
         return results
 
-    full = LoadPlan(effort.connections, effort.warmup, effort.seconds)
+    full = LoadPlan(effort.connections, effort.warmup, effort.seconds, least=effort.least)
     saturated = await turns(dict.fromkeys(names, full), 0)
+    print(f"\n### {title}\n\n{effort.connections} connections, each asking again once it is answered:")
+    _print_saturated(saturated)
+    if not at_half:
+        return Measured(saturated, {})
     half = {
         name: replace(full, connections=OPEN_CONNECTIONS, rate=statistics.median(r.throughput for r in results) / 2)
         for name, results in saturated.items()
     }
     relaxed = await turns(half, rounds)
-    print(f"\n### {title}\n\n{effort.connections} connections, each asking again once it is answered:")
-    _print_saturated(saturated)
     print("Half of that many requests, due at random moments:")
     _print_relaxed(relaxed)
+    return Measured(saturated, relaxed)
 
 
 Column = tuple[str, Callable[[Result], float], int]  # head, value, digits
@@ -90,6 +106,7 @@ SERVER: Column = ("server CPU ms", lambda r: r.server_ms, 3)
 P50, P99 = (("p50 ms", lambda r: r.p50, 2), ("p99 ms", lambda r: r.p99, 2))
 STORE: Sequence[Column] = (("store CPU ms", lambda r: r.store_ms, 3), ("commands", lambda r: r.commands, 1))
 MEMORY: Column = ("MiB", lambda r: r.memory, 0)
+TAIL: Column = ("p99 / M/D/1's", lambda r: r.p99 * 2 * r.throughput / 1000 / P99_OF_QUEUE, 2)  # at half load
 
 
 def _print_saturated(results: ResultsByName) -> None:
@@ -113,7 +130,7 @@ def _verdict(results: Sequence[Result]) -> str:
 
 
 def _print_relaxed(results: ResultsByName) -> None:
-    _print(results, [RATE, P50, P99, SERVER], [P50, P99])
+    _print(results, [RATE, P50, P99, SERVER, TAIL], [P50, P99])
     for contender, turns in results.items():
         left = statistics.median(r.unanswered / r.throughput for r in turns)
         if left > BEHIND:

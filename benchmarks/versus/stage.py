@@ -41,11 +41,15 @@ class Stage:
     db: Database
     process: psutil.Process
     tokens: Tokens
+    network: Network | None = None
     members: dict[str, int] = field(default_factory=dict)
     _looks: int = 0  # of this process at the count of commands
 
-    async def load(self, network: Network) -> None:
-        """Put a network and some likes into the store, which may be empty."""
+    async def load(self, network: Network) -> Network:
+        """Put a network and some likes into the store, in place of another network. Returns it."""
+        if network == self.network:
+            return network
+        await self.db.each_node(("FLUSHDB",))
         await versions.check(self.db)
         await imports.load(self.db, network, NO_PASSWORD)
         self.members = await imports.create_members(self.db, network, NO_PASSWORD, lambda _: None)
@@ -53,6 +57,9 @@ class Stage:
         members = list(self.members.values())
         public = await self.public_posts()
         await self.like([(post, dice.choice(members)) for post in dice.choices(public, k=LIKES_PER_POST * len(public))])
+        self.network = network
+        print(f"\nThe site: {len(network.members):,} members, {network.edges:,} follows, {network.total:,} posts.")
+        return network
 
     async def public_posts(self) -> list[int]:
         """Return the posts of the public timeline, the oldest first."""

@@ -1,6 +1,7 @@
 """Posts to many followers: Perch beside the algorithm that is best known, on the same followers' homes."""
 
 import asyncio
+import math
 import statistics
 import time
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from tqdm import tqdm
 from benchmarks.clients import SignedIn
 from benchmarks.rivals import redis_in_action
 from benchmarks.versus import contenders, processors, queries
-from benchmarks.versus.contenders import Contender
+from benchmarks.versus.contenders import Contender, ContenderKind
 from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import ratio, spread, table
 from resolvers.process.tokens import NO_PASSWORD
@@ -22,7 +23,8 @@ from store import keys
 from store.homes import fanout, stored
 
 INSERTS = 20_000  # Entries that one turn inserts into homes.
-MOST_POSTS = 200  # Posts of one turn.
+MOST_POSTS = 1_000  # Posts of one turn.
+WARM_UP = 0.1  # So many more posts come first.
 BATCH = 500  # Homes filled in one round trip.
 OLD = 1 << 40  # Three days, in ids.
 MODEL = "model:"  # Prefix of the keys that homes are copied from.
@@ -95,28 +97,36 @@ async def _fill(stage: Stage, fans: Sequence[int]) -> None:
     await stage.db.one("DEL", *(f"{MODEL}{name}" for name in HOMES), *(f"{MODEL}{more}" for more in models))
 
 
-async def posts(stage: Stage, running: Sequence[Contender], sizes: Sequence[int], rounds: int) -> None:
-    """Measure posts by authors of each size, and print a table. The contenders are checkouts of Perch."""
+async def posts(stage: Stage, kinds: Sequence[ContenderKind], sizes: Sequence[int], rounds: int) -> dict[int, str]:
+    """Measure posts by authors of each size, and print a table. The contenders are checkouts of Perch.
+
+    Returns Perch's speed by that of the book, for each size.
+    """
     book = redis.Redis(unix_socket_path=stage.socket, decode_responses=True)
     book.set(redis_in_action.COUNTER, await stage.db.mint())
     rows: list[list[str]] = []
+    compared: dict[int, str] = {}
     for size in tqdm(sizes, desc="posts", leave=False):
         author = await stage.sign_in(f"author{size}")
         last = int((await stage.db.one("ZRANGE", keys.followers(author.member), -1, -1))[0])
         rivals = [name for name in HOMES if name == BOOK or size <= SKIP_LISTS]
-        turns: dict[str, list[WriterTurn]] = {name: [] for name in [*(one.kind.name for one in running), *rivals]}
+        turns: dict[str, list[WriterTurn]] = {name: [] for name in [*(kind.name for kind in kinds), *rivals]}
         for _ in range(rounds):
-            for perch in contenders.in_turn(running):
-                by_perch = PerchWriter(stage, perch, author, last)
-                turns[perch.kind.name].append(await _turn(stage, by_perch, _count(size)))
-            with processors.moved(processors.SERVER):  # on which the contenders have nothing to do now
+            for kind in kinds:
+                async with contenders.alone(stage, kind) as perch:
+                    by_perch = PerchWriter(stage, perch, author, last)
+                    await _turn(stage, by_perch, math.ceil(_count(size) * WARM_UP))
+                    turns[kind.name].append(await _turn(stage, by_perch, _count(size)))
+            with processors.moved(processors.SERVER):  # on which no contender runs now
                 for name in rivals:
                     by_book = BookWriter(stage, book, author, last, name)
                     turns[name].append(await _turn(stage, by_book, _count(size)))
         rows += _rows(turns, size)
+        compared[size] = ratio(*([1 / turn.store_cpu for turn in turns[name]] for name in (kinds[0].name, BOOK)))
     book.close()
     print("\n### A post to many followers\n\nHome entries per second of the store's processor time; times in ms.")
-    table(["followers", "", "entries/s", f"it / {running[0].kind.name}", "answered", "delivered to all"], rows)
+    table(["followers", "", "entries/s", f"it / {kinds[0].name}", "answered", "delivered to all"], rows)
+    return compared
 
 
 def _count(size: int) -> int:

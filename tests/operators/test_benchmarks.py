@@ -18,6 +18,7 @@ from store.settings import Settings
         queries.HOME,
         queries.FEED,
         queries.PROFILE,
+        queries.VISIT,
         queries.POST,
         queries.REPOST,
         queries.LIKE,
