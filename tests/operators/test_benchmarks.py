@@ -8,7 +8,7 @@ import pytest
 import schema
 from benchmarks import pages
 from benchmarks.pages import PageError
-from benchmarks.versus import events, graph, queries
+from benchmarks.versus import events, graph, queries, queueing
 from store.settings import Settings
 
 
@@ -67,3 +67,9 @@ def test_page_is_filled(tmp_path: Path) -> None:
         assert page.read_text("utf-8") == f"before\n\n{begin}\n\nnew\n\nlines\n\n{pages.END}\n\n{other}\n"
     with pytest.raises(PageError, match="has no marks"), pages.filling(page, "neither"):
         pass
+
+
+@pytest.mark.parametrize(("load", "share", "times"), [(0.5, 0.5, 1.0), (0.5, 0.99, 4.336), (0.8, 0.99, 11.356)])
+def test_queue(load: float, share: float, times: float) -> None:
+    """The queue M/D/1 answers a share of its requests within the times that simulations give."""
+    assert queueing.sojourn(load, share) == pytest.approx(times, rel=1e-3)
