@@ -8,12 +8,11 @@ import time
 
 import pyotp
 
-from resolvers.process.tokens import digest
+from resolvers.process.tokens import ISSUER, digest
 from store.credentials.records import Credentials
 from store.credentials.two_factor import NO_PROOF, Proof
 from store.secret import Secret
 
-ISSUER = "Perch"  # as whose account an app shows the secret
 STEP_SECONDS = 30  # one code lasts as long
 STEPS_AROUND = 1  # codes of so many steps before and after are accepted: clocks differ, and typing takes time
 RECOVERY_CODES = 10
@@ -59,7 +58,7 @@ class OneTimeCodes:
 
     def uri(self, member: int, salt: str, login: str) -> Secret:
         """Return the `otpauth:` URI of a secret, which apps read from a QR code."""
-        return Secret(self._app(member, salt).provisioning_uri(name=login, issuer_name=ISSUER))
+        return Secret(self._app(member, salt).provisioning_uri(name=login, issuer_name=ISSUER.title()))
 
     def step(self, member: int, salt: str, code: Secret) -> int:
         """Return the time step of a code of the app, 0 if the code is wrong or not of this time."""

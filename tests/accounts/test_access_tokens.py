@@ -67,7 +67,6 @@ FORGED: list[tuple[str, Forge]] = [
     ("no signature", lambda claims: signed(claims).rpartition(".")[0] + "."),
     ("half a signature", lambda claims: signed(claims)[:-20]),
     ("a signature with other last bits", lambda claims: with_other_last_bits(signed(claims))),
-    ("a padded signature", lambda claims: signed(claims) + "="),
     ("an extension", lambda claims: by_hand(claims, {"alg": "HS256", "crit": ["b64"], "b64": False})),
     ("for another audience", lambda claims: signed({**claims, "aud": "magpie"})),
     ("issued later", lambda claims: signed({**claims, "iat": int(time.time()) + 3600})),

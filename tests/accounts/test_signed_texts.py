@@ -1,9 +1,7 @@
 """What the tokens of a site sign: each text names its purpose and all that the token is for."""
 
-import jwt
 import pytest
 
-from resolvers.process import tokens as signing
 from resolvers.process.tokens import Tokens
 from store.secret import Secret
 from store.settings import Settings
@@ -51,22 +49,3 @@ def test_device_tokens(tokens: Tokens) -> None:
     assert tokens.device(token, 8) is None
     for forged in ("", "7", "7.session12345", f"{token.reveal()}x", token.reveal().replace("12345", "12346")):
         assert tokens.device(Secret(forged), 7) is None
-
-
-def test_an_access_token_is_a_json_web_token(tokens: Tokens) -> None:
-    """Whoever has the key can read an access token by the standard, and the process reads it as the same claims."""
-    token, expires = tokens.sign(7, "session12345")
-    found = jwt.decode(token.reveal(), SECRET, algorithms=["HS256"], issuer="perch")
-    assert found == {"iss": "perch", "sub": "7", "sid": "session12345", "exp": expires, "iat": found["iat"]}
-    assert jwt.get_unverified_header(token.reveal()) == {"alg": "HS256", "typ": "JWT"}
-    assert tokens.read(token.reveal()) == signing.Claims(7, "session12345", expires)
-
-
-def test_the_oldest_tokens_make_room(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new token evicts the oldest one alone, so that the others need not be verified again."""
-    monkeypatch.setattr(signing, "TOKENS_KEPT", 2)
-    first, second, third = (tokens.sign(member, "session12345")[0].reveal() for member in (1, 2, 3))
-    kept = [tokens.read(token) for token in (first, second, third)]
-    assert tokens.read(second) is kept[1]
-    assert tokens.read(third) is kept[2]
-    assert tokens.read(first) is not kept[0]

@@ -274,7 +274,7 @@ async def test_nothing_counts_after_its_connection(services: PlainServices) -> N
 
 
 async def test_refused_chunks(services: PlainServices) -> None:
-    """A body of chunks that arrives in several packets, and is refused unread, costs no later request of its connection."""
+    """A body of chunks of several packets that is refused unread costs no later request of its connection."""
     async with _site(services) as (site, _):
         raw = await site.connect()
         services.silence = PATIENCE_MS / 1000
