@@ -69,5 +69,6 @@ async def answering(app: web.Application, settings: Settings, sockets: Sockets, 
         for listener in listeners:
             listener.close()
         await asyncio.gather(admission.drain(), app[CONNECTIONS].end_all())
+        await app[DOOR].finish(settings.shutdown_seconds)
         await runner.cleanup()
         await stop(sweeping)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from aiohttp import web
 from graphql import GraphQLError, OperationDefinitionNode, OperationType
 
 from store.client.metering import StoreWork
@@ -47,8 +46,8 @@ class Observed(StoreWork):
 class Recorder(Protocol):
     """Is told when operations begin and end."""
 
-    def start(self, request: web.Request | None = None) -> Observed:
-        """Return a new operation, which is the running one from now on; `request` if it is the only one of that."""
+    def start(self, traceparent: str = "", peer: str | None = None) -> Observed:
+        """Return a new operation, which is the running one from now on. It may have a trace, of the other end's."""
 
     def begin(self, observed: Observed) -> None:
         """Note that the document of an operation was read: `observed.operation` is known."""
@@ -60,7 +59,7 @@ class Recorder(Protocol):
 class NoRecorder:
     """Measures nothing."""
 
-    def start(self, request: web.Request | None = None) -> Observed:  # noqa: ARG002  the protocol has it
+    def start(self, traceparent: str = "", peer: str | None = None) -> Observed:  # noqa: ARG002  the protocol has it
         return Observed()
 
     def begin(self, observed: Observed) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, NoReturn, Self, cast
 
@@ -69,8 +68,10 @@ def loads(text: str) -> object:
     for (deep nesting, too many digits).
     """
     # The json module parses a refused text again, because its error has the position.
-    with suppress(msgspec.MsgspecError, RecursionError, UnicodeError):
+    try:
         return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        pass
     try:
         value: object = json.loads(text, parse_constant=_refuse_constant)
         if _SURROGATE_ESCAPE.search(text):

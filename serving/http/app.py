@@ -10,14 +10,14 @@ from schema.execution.operations import Schema
 from schema.execution.ports import NewContext, Services
 from serving import graphiql
 from serving.http import web_client
-from serving.http.client_connection import Door
+from serving.http.door import Door
 from serving.http.exports import Exports
 from serving.http.health import HealthChecks
 from serving.http.media import ROUTE as MEDIA
 from serving.http.media import MediaHandler
 from serving.http.middleware import Origins, observe
 from serving.http.pages.mail_links import MailLinkPages
-from serving.http.requests import Proxies
+from serving.http.requests import PATH, Proxies
 from serving.http.uploads import Uploads
 from serving.http.view import GraphQLEndpoint
 from serving.metrics.catalogue import MetricSources
@@ -30,7 +30,6 @@ from store.client.metering import METER
 from store.client.tracing import Take
 from store.settings import Settings
 
-PATH = "/graphql"
 STREAMS_SHARE = 0.8  # Share of all connections that may be websockets and event streams. The rest is for requests.
 GARBAGE = (250_000, 20, 50)  # Thresholds of gc: new objects, then collections of the younger generation.
 
@@ -60,7 +59,6 @@ def create_app(
     app[SERVICES] = services
     most_streams = int((most_connections or settings.max_connections) * STREAMS_SHARE)
     shedder = Shedder(settings, services.store_silence)
-    app[DOOR] = Door(settings, shedder, schema, services.tokens)
     app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams, settings.max_live_cost, shedder)
     services.on_session_end(app[CONNECTIONS].end_session)
     app[RECORDER] = _recorder(schema, settings, app[CONNECTIONS], shedder)
@@ -68,6 +66,7 @@ def create_app(
     recorder = watching(app[RECORDER], settings, schema.explain, proxies.is_proxy, take_span)
     origins = Origins(settings.cors_origins)
     view = GraphQLEndpoint(schema, services, new_context, app[CONNECTIONS], recorder, origins, proxies)
+    app[DOOR] = Door(settings, shedder, schema, services.tokens, view.answer)
     app.router.add_route("*", PATH, view.__call__)
     app.router.add_get(EXPORTS + "{token}", Exports(services, proxies).__call__, allow_head=False)
     app.router.add_get(MEDIA, MediaHandler(services).__call__)

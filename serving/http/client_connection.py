@@ -1,95 +1,39 @@
 """aiohttp's HTTP connection, with limits on waiting for the client, and with refusals in the form of the API.
 
-aiohttp hands each connection's data to a parser, and answers the requests that it returns. The gate takes the parser's
-place, and leaves out the requests that it refuses. So a refusal runs no middleware and makes no request object.
+Its gate sees each request first. It answers plain requests by the methods here, and leaves all others to aiohttp.
 """
 
 import asyncio
+import math
 import re
 from collections.abc import Coroutine, Sequence
 from http import HTTPStatus
 from typing import Any, cast
 
-import msgspec
 import structlog
-from aiohttp import hdrs, web
-from aiohttp.http import RawRequestMessage
+from aiohttp import web
+from aiohttp.http import RawRequestMessage, StreamWriter
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
-from msgspec import Raw
 
-from resolvers.process.errors import RequestError, ServiceUnavailable, Unauthenticated
-from schema.execution.operations import Schema
-from schema.execution.parameters import Parameters, bearer
-from schema.execution.ports import Tokens
-from serving.http import health, responses
+from serving.http import responses
 from serving.http.admission import Admissions, Queue
-from serving.http.middleware import REQUEST_ID, Origins, complete, new_request_id, request_id
-from serving.http.requests import RequestRefused, check
-from serving.overload.shedding import STREAM, RequestKind, Shedder, of_operation
-from store.settings import Settings
+from serving.http.door import Door
+from serving.http.middleware import REQUEST_ID, complete, encoded, new_request_id
+from serving.http.requests import Asked, RequestRefused
 
 _REASON = re.compile(r"[A-Za-z0-9/-]+(?: [A-Za-z0-9/-]+)+")  # the parser's own words, without quoted secrets
 _TOO_LARGE = 431  # RFC 6585 §5
 _ERRORS = 400  # HTTP statuses from here on
-
-_BODILESS = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
-_BREAK = b"\r\n\r\n"
-_PLACE = "(request id)"
+_HELD_BYTES = 65_536  # that a client may send while its plain request is being answered
 
 Parsed = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
 
 log = structlog.get_logger(__name__)
 
 
-class Door:
-    """What the gates of all connections share."""
-
-    def __init__(self, settings: Settings, shedder: Shedder, schema: Schema, tokens: Tokens) -> None:
-        self.shedder = shedder
-        self._schema = schema
-        self._tokens = tokens
-        self._origins = Origins(settings.cors_origins)
-        self._prepared: dict[tuple[str, int], tuple[bytes, bytes]] = {}
-
-    def refusal(self, message: RawRequestMessage, body: StreamReader) -> bytes | None:
-        """Return the refusal of a request as it is sent, None where there is room for the request."""
-        if message.method == hdrs.METH_OPTIONS or message.path in health.PATHS or hdrs.EXPECT in message.headers:
-            return None
-        is_signed_in = self._is_signed_in(message)
-        # What a member asks for matters only where there is no room for the least of it.
-        if is_signed_in and not self.shedder.refuses(STREAM):
-            return None
-        reason = self.shedder.reason(self._kind(message, body, is_signed_in=is_signed_in))
-        if not reason:
-            return None
-        key = reason, next(self.shedder.retries)
-        if key not in self._prepared:
-            head, _, rest = encoded(ServiceUnavailable(*key), _PLACE).partition(_BREAK)
-            self._prepared[key] = head, _BREAK + rest
-        head, rest = self._prepared[key]
-        head = head.replace(_PLACE.encode(), request_id(message.headers).encode())
-        more = self._origins.headers(message.headers)
-        return b"".join([head, *(f"\r\n{name}: {value}".encode() for name, value in more.items()), rest])
-
-    def _kind(self, message: RawRequestMessage, body: StreamReader, *, is_signed_in: bool) -> RequestKind:
-        operation = None
-        if is_signed_in and message.method not in _BODILESS and body.is_eof():
-            asked = _asked(b"".join(body._buffer))  # noqa: SLF001  reading it would take it away
-            operation = self._schema.known_operation(asked) if asked else None
-        return of_operation(operation, is_signed_in=is_signed_in)
-
-    def _is_signed_in(self, message: RawRequestMessage) -> bool:
-        """Return whether a request has a token that is signed and has not expired. Its session is not checked here."""
-        value = message.headers.get(hdrs.AUTHORIZATION)
-        try:
-            return value is not None and bool(self._tokens.read(bearer(value)))
-        except Unauthenticated:
-            return False
-
-
 class Gate:
-    """The parser of one connection, without the requests that are refused."""
+    """The parser of one connection, without the requests that are refused or answered here."""
 
     __slots__ = ("_client", "_door", "_is_answering", "_is_stream", "_parser")
 
@@ -108,13 +52,17 @@ class Gate:
         message, body = messages[-1]
         self._is_stream = False
         # The request for a websocket is refused by its handler: the parser expects no other request behind it.
-        if not may_refuse or is_upgraded or len(messages) > 1 or not self._client.is_free:
+        if is_upgraded or len(messages) > 1 or not self._client.is_free:
             return parsed
-        refusal = self._door.refusal(message, body)
-        if refusal is None:
+        asked = None if self._client.is_ending else self._door.plain(message, body, self._client.peer)
+        refusal = self._door.refusal(message, body, asked) if may_refuse else None
+        if refusal is not None:
+            self._client.refuse(refusal, body, is_last=message.should_close)
+        elif asked is not None:
+            self._client.answer(asked, is_last=message.should_close)
+        else:
             return parsed
         self._parser.message_consumed()
-        self._client.refuse(refusal, body, is_last=message.should_close)
         return (), False, tail
 
     def begin(self) -> None:
@@ -138,41 +86,33 @@ class Gate:
         return getattr(self._parser, name)
 
 
-def _asked(body: bytes) -> Parameters | None:
-    """Return the parameters of a request without its variables, None where it is malformed: its handler says how."""
-    try:
-        sent = msgspec.json.decode(body, type=dict[str, Raw])
-        return check({name: msgspec.json.decode(value) for name, value in sent.items() if name != "variables"})
-    except (msgspec.MsgspecError, RequestError, RecursionError, UnicodeError):
-        return None
-
-
-def encoded(refused: RequestError, request_id: str, *, closes: bool = False) -> bytes:
-    """Return a refusal as a complete HTTP response. There is no request yet that aiohttp could respond to."""
-    response = responses.refusal(refused)
-    complete(response.headers, request_id)
-    body = response.body
-    assert isinstance(body, bytes)
-    response.headers[hdrs.CONTENT_LENGTH] = str(len(body))
-    if closes:
-        response.headers[hdrs.CONNECTION] = "close"
-    lines = [f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}"]
-    lines += [f"{name}: {value}" for name, value in response.headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
 class ClientConnection(web.RequestHandler):
     """One connection from its first byte to its end.
 
     aiohttp calls the methods below whenever the connection begins or stops waiting for its client.
     """
 
-    __slots__ = ("_admission", "_body", "_dropped", "gate", "queue", "share", "since")
+    __slots__ = (
+        "_admission",
+        "_body",
+        "_door",
+        "_dropped",
+        "_held",
+        "gate",
+        "peer",
+        "queue",
+        "share",
+        "since",
+    )
 
     def __init__(self, server: web.Server, admission: Admissions, door: Door) -> None:
-        super().__init__(server, loop=asyncio.get_running_loop(), access_log=None)  # type: ignore[arg-type]
+        # `admission` limits the pauses between requests. aiohttp's timer knows nothing of plain ones.
+        super().__init__(server, loop=asyncio.get_running_loop(), keepalive_timeout=math.inf, access_log=None)  # type: ignore[arg-type]
         self._admission = admission
+        self._door = door
         self.gate = Gate(door, self, self._parser)
+        self.peer: str | None = None
+        self._held = b""  # what arrived while a plain request was being answered
         # The gate has all that aiohttp uses of a parser.
         self._parser = self.gate  # type: ignore[assignment]
         self._dropped: StreamReader | None = None  # the body of a request that was refused
@@ -187,12 +127,13 @@ class ClientConnection(web.RequestHandler):
         """Begin to serve a client, or refuse it."""
         opened = cast("asyncio.Transport", transport)
         peer = opened.get_extra_info("peername")
-        refused = self._admission.admit(self, peer[0] if isinstance(peer, tuple) else None)
+        self.peer = peer[0] if isinstance(peer, tuple) else None
+        refused = self._admission.admit(self, self.peer)
         if refused is None:
             super().connection_made(transport)
             return
         self.force_close()  # nothing is read
-        opened.write(encoded(refused, new_request_id(), closes=True))
+        opened.write(encoded(responses.refusal(refused), new_request_id(), closes=True))
         opened.close()
 
     def connection_lost(self, exc: BaseException | None) -> None:
@@ -203,6 +144,9 @@ class ClientConnection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Parse data from the client, and note whether a whole request has arrived."""
+        if self in self._door.answering:
+            self._hold(data)
+            return
         before = self._request_count
         super().data_received(data)
         if self._dropped is not None:
@@ -251,6 +195,48 @@ class ClientConnection(web.RequestHandler):
             self._admission.work(self)
             self.gate.begin()
 
+    # ------------------------------------------------------------ what the gate answers
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the connection ends with its next answer, because the process stops."""
+        return self._admission.ending
+
+    def answer(self, asked: Asked, *, is_last: bool) -> None:
+        """Begin to answer a plain request; after the last one, close the connection."""
+        self._admission.work(self)
+        self.gate.begin()
+        self._door.answering[self] = self._loop.create_task(self._answer(asked, is_last=is_last))
+
+    async def _answer(self, asked: Asked, *, is_last: bool) -> None:
+        try:
+            answer = await self._door.answer(asked)
+            is_last = is_last or self._admission.ending
+            if self.transport is not None and not self.transport.is_closing():
+                self.transport.write(self._door.sent(answer, asked, is_last=is_last))
+                if self.writing_paused:
+                    await StreamWriter(self, self._loop).drain()
+        except ConnectionError:
+            return  # the client did not read its answer, and is gone
+        finally:
+            del self._door.answering[self]
+            self.gate.end()
+        self._admission.wait(self, self._admission.pauses)
+        if self.transport is None:
+            return
+        if is_last:
+            self.transport.close()
+        elif self._held:
+            held, self._held = self._held, b""
+            self.resume_reading()
+            self.data_received(held)
+
+    def _hold(self, data: bytes) -> None:
+        """Keep data until the request before it has been answered."""
+        self._held += data
+        if len(self._held) > _HELD_BYTES and self.transport is not None:
+            self.transport.pause_reading()
+
     # ------------------------------------------------------------ what the gate refuses
 
     @property
@@ -291,7 +277,7 @@ class ClientConnection(web.RequestHandler):
     ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
         """Send a response, the last one if the process stops. A refusal made by aiohttp gets the form of the API."""
         if isinstance(resp, web.HTTPException) and resp.status >= _ERRORS:
-            resp = self._refuse(request, responses.refuse_http(resp), resp.reason)
+            resp = self._refuse(request, responses.refuse_http(resp).response(), resp.reason)
         if self._admission.ending:
             resp.force_close()  # which also says so to the client
         return super().finish_response(request, resp, start_time)
@@ -310,14 +296,14 @@ class ClientConnection(web.RequestHandler):
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             request_id = new_request_id()
             log.error("a request failed", request_id=request_id, exc_info=exc)
-            response = responses.fault(request_id)
+            response = responses.fault(request_id).response()
             complete(response.headers, request_id)
         else:
             reason = _REASON.match(message or "")
             said = f": {reason[0]}" if reason else ""
             code = _TOO_LARGE if isinstance(exc, LineTooLong) else status
             refused = RequestRefused(code, f"The request is not valid HTTP{said}")
-            response = self._refuse(request, responses.refusal(refused), refused.message)
+            response = self._refuse(request, responses.refusal(refused).response(), refused.message)
         response.force_close()
         return response
 

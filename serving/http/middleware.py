@@ -4,10 +4,12 @@ import logging
 import random
 import re
 import time
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Awaitable, Mapping, MutableMapping
+from http import HTTPStatus
 
 import structlog
 from aiohttp import ClientConnectionResetError, hdrs, web
+from aiohttp.helpers import rfc822_formatted_time
 from aiohttp.typedefs import Handler
 from strawberry.http.websocket_origin import is_same_origin, normalize_allowed_origins, normalize_origin
 
@@ -15,12 +17,14 @@ from resolvers.exports import PATH as EXPORTS
 from resolvers.process.errors import RequestError
 from resolvers.uploads import PATH as UPLOADS
 from serving.http import health, responses
+from serving.http.requests import Asked
+from serving.http.responses import Answer
 from serving.observing import TRACEPARENT
 
 REQUEST_ID = web.RequestKey("request_id", str)
 REQUEST_ID_HEADER = "X-Request-Id"
 METHODS = "GET, POST, OPTIONS"
-OPERATION = web.RequestKey("operation", str)
+ASKED = web.RequestKey("asked", Asked)
 
 _SANE_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ID_BITS = 72  # eighteen hexadecimal digits, which are unique within a log
@@ -32,6 +36,10 @@ _SECURITY = (
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
     (hdrs.CACHE_CONTROL, "no-store"),
 )
+_SERVER = "Perch"
+_CLOSE = f"{hdrs.CONNECTION}: close\r\n"
+_LINES = "".join(f"{name}: {value}\r\n" for name, value in _SECURITY)
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _ERRORS = 400  # HTTP statuses from here on
 
 log = structlog.get_logger(__name__)
@@ -41,49 +49,49 @@ log = structlog.get_logger(__name__)
 async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Give a request its id, answer it, and log the outcome."""
     request[REQUEST_ID] = request_id(request.headers)
-    started = time.perf_counter()
+    headers, peer = request.headers, request.remote
+    asked = request[ASKED] = Asked(request.method, request.path, headers, peer, request[REQUEST_ID], request)
+    answer = await observed(asked, handler(request))
+    return answer.response() if isinstance(answer, Answer) else answer
+
+
+async def observed(asked: Asked, answering: Awaitable[Answer | web.StreamResponse]) -> Answer | web.StreamResponse:
+    """Await the answer to a request, and log the outcome. An exception becomes an answer, too."""
     # It is never unbound, because the next request of this task binds its own id. Most have no trace, though.
-    structlog.contextvars.bind_contextvars(request_id=request[REQUEST_ID])
+    structlog.contextvars.bind_contextvars(request_id=asked.request_id)
     structlog.contextvars.unbind_contextvars("trace_id")
-    response = await _answer(request, handler)
-    level = logging.DEBUG if request.path in health.PATHS else logging.INFO
+    began = time.perf_counter()
+    try:
+        answer = await answering
+    except RequestError as error:
+        answer = responses.refusal(error)
+    except web.HTTPException as error:
+        if error.status < _ERRORS:
+            raise
+        answer = responses.refuse_http(error)
+    except Exception as error:
+        if isinstance(error, ClientConnectionResetError) and asked.has_left:
+            answer = web.Response()  # nobody gets it
+        else:
+            log.exception("a request failed", method=asked.method, path=_shown(asked.path))
+            answer = responses.fault(asked.request_id)
+    level = logging.DEBUG if asked.path in health.PATHS else logging.INFO
     if log.is_enabled_for(level):
         log.log(
             level,
             "request",
-            method=request.method,
-            path=_shown(request.path),
-            operation=request.get(OPERATION),
-            status=response.status,
-            ms=round((time.perf_counter() - started) * 1000, 1),
+            method=asked.method,
+            path=_shown(asked.path),
+            operation=asked.operation,
+            status=answer.status,
+            ms=round((time.perf_counter() - began) * 1000, 1),
         )
-    return response
+    return answer
 
 
 def _shown(path: str) -> str:
     """Return a path as it is logged: that of an export or upload holds a secret."""
     return next((f"{start}…" for start in (EXPORTS, UPLOADS) if path.startswith(start)), path)
-
-
-def _has_left(request: web.Request) -> bool:
-    """Return whether the client has closed its connection."""
-    return request.transport is None or request.transport.is_closing()
-
-
-async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except RequestError as error:
-        return responses.refusal(error)
-    except web.HTTPException as error:
-        if error.status < _ERRORS:
-            raise
-        return responses.refuse_http(error)
-    except Exception as error:
-        if isinstance(error, ClientConnectionResetError) and _has_left(request):
-            return web.Response()  # nobody gets it
-        log.exception("a request failed", method=request.method, path=_shown(request.path))
-        return responses.fault(request[REQUEST_ID])
 
 
 def request_id(headers: Mapping[str, str]) -> str:
@@ -122,7 +130,7 @@ class Origins:
         return is_same_origin(origin, asked.get(hdrs.HOST)) or self.allows(origin)
 
     def headers(self, asked: Mapping[str, str]) -> dict[str, str]:
-        """Return the CORS headers of the response to a request with some headers."""
+        """Return the headers that CORS adds to the response to a request with some headers."""
         if not self._listed:
             return {}
         origin = asked.get(hdrs.ORIGIN)
@@ -130,15 +138,15 @@ class Origins:
         if origin is not None and self.allows(origin):
             headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*" if self._any else origin
             headers[hdrs.ACCESS_CONTROL_EXPOSE_HEADERS] = f"{REQUEST_ID_HEADER}, {hdrs.RETRY_AFTER}"
+        headers[hdrs.VARY] = hdrs.ORIGIN
         return headers
 
     async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         """Add headers to a response that is about to be sent. Headers that its handler has set stay."""
         headers = response.headers
-        if self._listed:
-            for name, value in self.headers(request.headers).items():
-                headers.setdefault(name, value)
-            headers.add(hdrs.VARY, hdrs.ORIGIN)
+        for name, value in self.headers(request.headers).items():
+            if name == hdrs.VARY or name not in headers:
+                headers.add(name, value)
         complete(headers, request.get(REQUEST_ID))
 
 
@@ -148,7 +156,22 @@ def complete(headers: MutableMapping[str, str], request_id: str | None) -> None:
         headers.setdefault(name, value)
     if request_id is not None:
         headers[REQUEST_ID_HEADER] = request_id
-    headers[hdrs.SERVER] = "Perch"
+    headers[hdrs.SERVER] = _SERVER
+
+
+def encoded(answer: Answer, request_id: str, cors: Mapping[str, str] | None = None, *, closes: bool = False) -> bytes:
+    """Return an answer as a complete HTTP response, with the headers of every response in aiohttp's order."""
+    head = (
+        f"HTTP/1.1 {answer.status} {_PHRASES[answer.status]}\r\n{_lines(answer.headers)}"
+        f"{hdrs.CONTENT_TYPE}: {answer.media}; charset=utf-8\r\n{hdrs.CONTENT_LENGTH}: {len(answer.body)}\r\n"
+        f"{hdrs.DATE}: {rfc822_formatted_time()}\r\n{hdrs.SERVER}: {_SERVER}\r\n{_CLOSE if closes else ''}"
+        f"{_lines(cors)}{_LINES}{REQUEST_ID_HEADER}: {request_id}\r\n\r\n"
+    )
+    return head.encode(errors="ignore") + answer.body  # aiohttp leaves halves of surrogate pairs out, too
+
+
+def _lines(headers: Mapping[str, str] | None) -> str:
+    return "".join([f"{name}: {value}\r\n" for name, value in headers.items()]) if headers else ""
 
 
 def preflight(methods: str = METHODS) -> web.Response:

@@ -44,7 +44,8 @@ def choose(accept: tuple[str, ...]) -> str | None:
     return JSON if json[0] else None
 
 
-def takes_events(accept: Sequence[str]) -> bool:
+@lru_cache(WISHES_KEPT)
+def takes_events(accept: tuple[str, ...]) -> bool:
     """Return whether the client accepts event streams by name. A wildcard doesn't show that it understands them."""
     quality, closeness = _wish(list(_ranges(accept)), EVENTS)
     return quality > 0 and closeness == _NAMED

@@ -2,18 +2,21 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from json import JSONDecodeError
 from urllib.parse import parse_qsl
 
 from aiohttp import hdrs, web
+from multidict import CIMultiDictProxy
 
 from resolvers.process.errors import BadUserInput, RequestError, Unauthenticated
 from schema.execution.encoding import kind, loads
 from schema.execution.parameters import Parameters, document_id
 from serving.http.negotiation import JSON
 
+PATH = "/graphql"  # of the endpoint
 FORWARDED_FOR = "X-Forwarded-For"
 PREFIX_BITS = 64  # of an IPv6 prefix: one customer's network, in which they can use any address (RFC 6177)
 ADDRESSES_KEPT = 10_000  # cached results, both of parsed addresses and of clients
@@ -40,6 +43,40 @@ class UnknownPath(RequestError):
 
     def __init__(self) -> None:
         super().__init__("Nothing is served at this path")
+
+
+@dataclass(slots=True)
+class Asked:
+    """One request, whichever way it came."""
+
+    method: str
+    path: str
+    headers: CIMultiDictProxy[str]
+    peer: str | None  # the other end of the connection, None for a Unix socket
+    request_id: str
+    request: web.Request | None = None  # None where the request is answered without aiohttp's
+    body: bytes = b""  # of a request without aiohttp's
+    parameters: Parameters | None = None  # once they were read
+    operation: str | None = None  # its name, once the document was read
+
+    @property
+    def has_left(self) -> bool:
+        """Whether the client has closed its connection."""
+        transport = self.request.transport if self.request is not None else None
+        return transport is None or transport.is_closing()
+
+    @property
+    def accept(self) -> tuple[str, ...]:
+        """The values of the Accept headers."""
+        return tuple(self.headers.getall(hdrs.ACCEPT, ()))
+
+    @property
+    def authorization(self) -> str | None:
+        """The value of the `Authorization` header, or None; raises Unauthenticated when there are several."""
+        values = self.headers.getall(hdrs.AUTHORIZATION, ())
+        if len(values) > 1:
+            raise Unauthenticated("Authorization is in the request more than once")
+        return values[0] if values else None
 
 
 class Proxies:
@@ -90,9 +127,25 @@ class Proxies:
         return any(address in network for network in self._networks)
 
 
-async def read(request: web.Request) -> Parameters:
+async def read(asked: Asked) -> Parameters:
     """Return the parameters of a GET or POST request; raises RequestRefused with the reason."""
-    return check(_read_address(request) if request.method == hdrs.METH_GET else await _read_body(request))
+    if asked.request is None:
+        return asked.parameters or of_body(asked.body)
+    if asked.method == hdrs.METH_GET:
+        return check(_read_address(asked.request))
+    return of_body(await _receive(asked.request))
+
+
+def of_body(body: bytes) -> Parameters:
+    """Return the parameters in the body of a POST request; raises RequestRefused with the reason."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        raise RequestRefused(400, "The body must be UTF-8") from None
+    values = _decode(text, "The body")
+    if not isinstance(values, dict):
+        raise RequestRefused(400, f"The body must be a JSON object, not {kind(values)}")
+    return check(values)
 
 
 def check(values: Mapping[str, object]) -> Parameters:
@@ -122,17 +175,9 @@ def _document_id(values: Mapping[str, object]) -> str | None:
         raise RequestRefused(400, error.message) from None
 
 
-def authorization(request: web.Request) -> str | None:
-    """Return the value of the `Authorization` header, or None; raises Unauthenticated when there are several."""
-    values = request.headers.getall(hdrs.AUTHORIZATION, [])
-    if len(values) > 1:
-        raise Unauthenticated("Authorization is in the request more than once")
-    return values[0] if values else None
-
-
-def user_agent(request: web.Request) -> str:
+def user_agent(headers: Mapping[str, str]) -> str:
     """Return the User-Agent header, truncated."""
-    text = request.headers.get(hdrs.USER_AGENT, "")
+    text = headers.get(hdrs.USER_AGENT, "")
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     return text[:_USER_AGENT_LENGTH]
@@ -151,7 +196,7 @@ def _read_address(request: web.Request) -> dict[str, object]:
     return values
 
 
-async def _read_body(request: web.Request) -> dict[str, object]:
+async def _receive(request: web.Request) -> bytes:
     _check_content_type(request)
     if (request.content_length or 0) > request.client_max_size:
         raise _too_large(request)
@@ -171,14 +216,7 @@ async def _read_body(request: web.Request) -> dict[str, object]:
         raise RequestRefused(400, "The body cannot be decoded as its headers say") from None
     if len(body) > request.client_max_size:  # after decompression
         raise _too_large(request)
-    try:
-        text = body.decode()
-    except UnicodeDecodeError:
-        raise RequestRefused(400, "The body must be UTF-8") from None
-    values = _decode(text, "The body")
-    if not isinstance(values, dict):
-        raise RequestRefused(400, f"The body must be a JSON object, not {kind(values)}")
-    return values
+    return body
 
 
 def _check_content_type(request: web.Request) -> None:

@@ -1,9 +1,11 @@
-"""Responses in the form of GraphQL over HTTP, including event streams that have only one result."""
+"""Answers in the form of GraphQL over HTTP, including event streams that have only one result."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from aiohttp import hdrs, web
 from graphql import GraphQLError
+from msgspec import Struct
 from strawberry.types import ExecutionResult
 
 from resolvers.process.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
@@ -12,43 +14,59 @@ from schema.execution.parameters import EVENTS
 from serving.http.negotiation import GRAPHQL, JSON
 from serving.http.requests import RequestRefused, UnknownPath
 
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _OK, _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 404, 405, 500
 
 
-def answer(result: ExecutionResult, media: str) -> web.Response:
-    """Return the response to an operation."""
+class Answer(Struct, frozen=True):
+    """An answer to a request, however it is sent."""
+
+    status: int
+    body: bytes
+    media: str
+    headers: Mapping[str, str]
+
+    def response(self) -> web.Response:
+        """Return the answer as aiohttp sends it."""
+        return web.Response(
+            body=self.body, status=self.status, content_type=self.media, charset="utf-8", headers=self.headers
+        )
+
+
+def answer(result: ExecutionResult, media: str) -> Answer:
+    """Return the answer to an operation."""
     if not is_request_error(result):
-        return _response(to_json(result), _OK, media)
+        return _answer(to_json(result), _OK, media)
     errors = result.errors or []
     if media == EVENTS and isinstance(errors[0], BadUserInput | QueryTooComplex):
         # The protocol sends errors of an operation in a stream. Browsers show nothing of a stream with another status.
-        return _response(_body(errors), _OK, media)
-    return _response(_body(errors), _status(errors[0], media), media, _headers(errors[0]))
+        return _answer(_body(errors), _OK, media)
+    return _answer(_body(errors), _status(errors[0], media), media, _headers(errors[0]))
 
 
-def refusal(error: RequestError, media: str = JSON) -> web.Response:
-    """Return the response to a request that was refused before an operation ran."""
+def refusal(error: RequestError, media: str = JSON) -> Answer:
+    """Return the answer to a request that was refused before an operation ran."""
     headers = {**_headers(error), **(error.headers if isinstance(error, RequestRefused) else {})}
     status = _FORBIDDEN if isinstance(error, Forbidden) else _status(error, media)
-    return _response(_body([error]), status, media, headers)
+    return _answer(_body([error]), status, media, headers)
 
 
-def refuse_http(error: web.HTTPException) -> web.Response:
-    """Return the response to a request that aiohttp has refused."""
+def refuse_http(error: web.HTTPException) -> Answer:
+    """Return the answer to a request that aiohttp has refused."""
     if error.status == _NOT_FOUND:
         return refusal(UnknownPath())
     headers = {str(name): value for name, value in error.headers.items() if name == hdrs.ALLOW}
     return refusal(RequestRefused(error.status, error.text or error.reason, headers))
 
 
-def fault(request_id: str) -> web.Response:
-    """Return the response to a request that the server failed on. It reveals only the request id, for the log."""
+def fault(request_id: str) -> Answer:
+    """Return the answer to a request that the server failed on. It reveals only the request id, for the log."""
     extensions = {"code": RequestError.code, "requestId": request_id}
-    return _response(_body([GraphQLError("Internal error", extensions=extensions)]), _INTERNAL, JSON)
+    return _answer(_body([GraphQLError("Internal error", extensions=extensions)]), _INTERNAL, JSON)
 
 
-def _body(errors: Iterable[GraphQLError]) -> dict[str, object]:
-    return {"errors": [error.formatted for error in errors]}
+def _body(errors: Iterable[GraphQLError]) -> bytes:
+    return encode({"errors": [error.formatted for error in errors]})
 
 
 def _status(error: GraphQLError, media: str) -> int:
@@ -73,9 +91,5 @@ def _headers(error: GraphQLError) -> dict[str, str]:
     return headers
 
 
-def _response(body: object, status: int, media: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    """Return a response. A body of bytes is JSON already."""
-    data = body if isinstance(body, bytes) else encode(body)
-    if media == EVENTS:
-        data = next_event(data) + COMPLETE
-    return web.Response(body=data, status=status, content_type=media, charset="utf-8", headers=headers)
+def _answer(json: bytes, status: int, media: str, headers: Mapping[str, str] = _NO_HEADERS) -> Answer:
+    return Answer(status, next_event(json) + COMPLETE if media == EVENTS else json, media, headers)

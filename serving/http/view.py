@@ -14,10 +14,11 @@ from schema.execution.ports import Context, NewContext, Services
 from serving import graphiql
 from serving.http import requests, responses
 from serving.http.client_connection import ClientConnection
-from serving.http.middleware import METHODS, OPERATION, REQUEST_ID, Origins, preflight
+from serving.http.middleware import ASKED, METHODS, Origins, preflight
 from serving.http.negotiation import GRAPHQL, JSON, choose, prefers_page, takes_events
-from serving.http.requests import Proxies, RequestRefused
-from serving.observing import Observed, Recorder
+from serving.http.requests import FORWARDED_FOR, Asked, Proxies, RequestRefused
+from serving.http.responses import Answer
+from serving.observing import TRACEPARENT, Observed, Recorder
 from serving.overload.shedding import STREAM
 from serving.streaming.connections import Connections, Peer
 from serving.streaming.event_streams import EventStream
@@ -58,57 +59,65 @@ class GraphQLEndpoint:
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Answer a request to the endpoint; raises RequestError where no media type has been chosen yet."""
-        accept = request.headers.getall(hdrs.ACCEPT, [])
+        asked = request[ASKED]
         if request.headers.get(hdrs.UPGRADE, "").lower() == "websocket":
-            return await self._serve_socket(request)
+            return await self._serve_socket(request, asked)
         if request.method == hdrs.METH_OPTIONS:
             return preflight()
         if request.method not in _ALLOWED:
             raise RequestRefused(405, f"{request.method} is not one of {METHODS}", {hdrs.ALLOW: METHODS})
-        if request.method == hdrs.METH_GET and _names_nothing(request) and prefers_page(accept):
+        if request.method == hdrs.METH_GET and _names_nothing(request) and prefers_page(asked.accept):
             self.schema.persisted.refuse_explorer()
             return graphiql.page(request)
-        media = choose(tuple(accept))
+        answer = await self.answer(asked)
+        return answer.response() if isinstance(answer, Answer) else answer
+
+    async def answer(self, asked: Asked) -> Answer | web.StreamResponse:
+        """Answer a GraphQL request, by an event stream where its client takes that and aiohttp has read the request.
+
+        Raises RequestError where no media type has been chosen yet.
+        """
+        media = choose(asked.accept)
         if media is None:
             raise RequestRefused(406, f"Answers are {GRAPHQL}, {JSON} or {EVENTS}, in utf-8")
-        observed = self._recorder.start(request)
+        observed = self._recorder.start(asked.headers.get(TRACEPARENT, ""), asked.peer)
         try:
-            return await self._execute(request, media, observed)
+            return await self._execute(asked, media, observed)
         except RequestError as error:
             observed.fail(error)
             return responses.refusal(error, media)
         finally:
             self._recorder.end(observed)
 
-    async def _execute(self, request: web.Request, media: str, observed: Observed) -> web.StreamResponse:
-        peer = self._peer(request)
-        value = requests.authorization(request)
+    async def _execute(self, asked: Asked, media: str, observed: Observed) -> Answer | web.StreamResponse:
+        peer = self._peer(asked)
+        value = asked.authorization
         claims = None if value is None else self._services.tokens.read(bearer(value))
-        parameters = await requests.read(request)
+        parameters = await requests.read(asked)
         context = self._context(peer, claims)
         parameters, document = await self.schema.find(parameters, context)
         observed.operation = operation = document.operation(parameters.operation_name)
         if operation is not None and operation.name:
-            request[OPERATION] = operation.name.value
+            asked.operation = operation.name.value
         self._recorder.begin(observed)
-        if observed.is_subscription and takes_events(request.headers.getall(hdrs.ACCEPT, [])):
-            _count_as_stream(request)
+        if observed.is_subscription and asked.request is not None and takes_events(asked.accept):
+            _count_as_stream(asked.request)
             self._refuse_without_room()
-            stream = EventStream(request, self._services, self._connections, peer, claims, observed.fail)
+            stream = EventStream(asked.request, self._services, self._connections, peer, claims, observed.fail)
             return await stream.serve(self.schema, parameters, context)
         result = await self.schema.execute(
             parameters.query,
             variable_values=parameters.variables,
             context_value=context,
             operation_name=parameters.operation_name,
-            allowed_operation_types=_ALLOWED[request.method],
+            allowed_operation_types=_ALLOWED[asked.method],
             operation_extensions=parameters.extensions,
         )
         if result.errors:
             observed.fail(result.errors[0])
         return responses.answer(result, media)
 
-    async def _serve_socket(self, request: web.Request) -> web.WebSocketResponse:
+    async def _serve_socket(self, request: web.Request, asked: Asked) -> web.WebSocketResponse:
         if not self._origins.may_open_socket(request.headers):
             raise Forbidden("Pages of this origin may not open a websocket here")
         _count_as_stream(request)
@@ -122,7 +131,7 @@ class GraphQLEndpoint:
             await channel.end(Close.WRONG_SUBPROTOCOL)
             await channel.stop()
             return socket
-        peer = self._peer(request, request.headers.get(hdrs.AUTHORIZATION))
+        peer = self._peer(asked, request.headers.get(hdrs.AUTHORIZATION))
         session = SocketSession(
             channel,
             self.schema,
@@ -165,9 +174,10 @@ class GraphQLEndpoint:
         if refused := self._connections.shedder.refuse(STREAM):
             raise refused
 
-    def _peer(self, request: web.Request, authorization: str | None = None) -> Peer:
+    def _peer(self, asked: Asked, authorization: str | None = None) -> Peer:
         secret = None if authorization is None else Secret(authorization)
-        return Peer(self._proxies.of_request(request), requests.user_agent(request), request[REQUEST_ID], secret)
+        address = self._proxies.client(asked.peer, asked.headers.getall(FORWARDED_FOR, ()))
+        return Peer(address, requests.user_agent(asked.headers), asked.request_id, secret)
 
 
 def _names_nothing(request: web.Request) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import prometheus_client
-from aiohttp import web
 from graphql import GraphQLError
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 
@@ -48,7 +47,7 @@ class PrometheusRecorder:
 
     # ------------------------------------------------------------ operations
 
-    def start(self, request: web.Request | None = None) -> Observed:  # noqa: ARG002  the protocol has it
+    def start(self, traceparent: str = "", peer: str | None = None) -> Observed:  # noqa: ARG002  the protocol has it
         observed = Observed(began=time.perf_counter())
         WORK.set(observed)
         return observed

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from functools import partial
 
 import structlog
-from aiohttp import web
 from graphql import OperationDefinitionNode
 
-from serving.observing import TRACEPARENT, Observed, Recorder, Watch, code_of
+from serving.observing import Observed, Recorder, Watch, code_of
 from store.client.metering import WORK
 from store.client.tracing import SPAN, Parent, Span, SpanKind, Take, new_trace, read_parent
 from store.settings import Settings
@@ -42,9 +41,9 @@ class WatchingRecorder:
         self._slow_ms = settings.slow_operation_ms
         self._trusts = trusts
 
-    def start(self, request: web.Request | None = None) -> Observed:
-        observed = self._metrics.start(request)
-        trace, parent = self._trace(request) if self._take else (0, 0)
+    def start(self, traceparent: str = "", peer: str | None = None) -> Observed:
+        observed = self._metrics.start()
+        trace, parent = self._trace(traceparent, peer) if self._take else (0, 0)
         if trace or self._slow_ms:
             self._watch(observed, trace, parent)
         return observed
@@ -72,17 +71,16 @@ class WatchingRecorder:
             self._log(observed, observed.watch)
         observed.watch.round_trips.clear()  # each refers back to the list
 
-    def _trace(self, request: web.Request | None) -> tuple[int, int]:
+    def _trace(self, traceparent: str, peer: str | None) -> tuple[int, int]:
         """Return the trace of a request and the span that it belongs to; zeros where it is not traced.
 
         A client decides only if it is a trusted proxy. Else anybody could have all requests traced.
         """
-        header = request.headers.get(TRACEPARENT) if request is not None else None
-        parent = read_parent(header) if header else None
-        if parent is None or request is None:
+        parent = read_parent(traceparent) if traceparent else None
+        if parent is None:
             return (new_trace() if self._is_chosen() else 0), 0
         structlog.contextvars.bind_contextvars(trace_id=f"{parent.trace:032x}")
-        decided = parent if self._trusts(request.remote) else None
+        decided = parent if self._trusts(peer) else None
         return (parent.trace, parent.span) if self._is_chosen(decided) else (0, 0)
 
     def _is_chosen(self, parent: Parent | None = None) -> bool:

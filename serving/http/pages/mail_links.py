@@ -106,7 +106,7 @@ class MailLinkPages:
             self._services,
             None,
             address=self._proxies.of_request(request),
-            user_agent=requests.user_agent(request),
+            user_agent=requests.user_agent(request.headers),
             request_id=request[REQUEST_ID],
         )
         result: Any = await self._schema.execute(
