@@ -57,6 +57,8 @@ SCHEMA_SETTINGS = (  # All that the schema reads. An AttributeError names one th
     "max_query",
     "max_tokens",
     "max_values",
+    "records_kept",
+    "rows_kept_mib",
     "trusted_documents",
 )
 

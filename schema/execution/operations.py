@@ -31,10 +31,12 @@ from schema.execution.errors import present
 from schema.execution.executor import EventRenderer, PerEventExecutor, close
 from schema.execution.live_costs import EventCost
 from schema.execution.parameters import Parameters, PersistedDocuments, read_manifest
-from schema.execution.plans import PlannedOperation, Planner, Plans
+from schema.execution.plans import PlannedOperation, Planner, Plans, Rows
 from schema.execution.ports import Context
 from schema.execution.validation.catalogue import is_one_of
 from store.settings import Settings
+
+MIB = 1_048_576
 
 _KINDS = {kind: OperationType(kind.value) for kind in CoreOperationType}  # strawberry's, by graphql-core's
 
@@ -59,7 +61,8 @@ class Schema(strawberry.Schema):
         self.persisted = PersistedDocuments(
             self.documents, read_manifest(Path(manifest), self.documents) if manifest else None
         )
-        self.planner = Planner() if settings.fast_execution else None
+        rows = Rows(settings.rows_kept_mib * MIB) if settings.rows_kept_mib and settings.records_kept else None
+        self.planner = Planner(rows) if settings.fast_execution else None
         introspecting = {"introspection": self.documents.introspection}
         self._executor_class: type[Executor[Any]] = type("Introspecting", (execution_context_class,), introspecting)
         self.execution_context_class = self._executor_class

@@ -71,7 +71,7 @@ class Message(Node):
     images: list[Image] = field("Its pictures, at most four, in the order that its sender gave them.")
     created_at = created()
 
-    is_type_of = is_a(records.Message)
+    is_type_of = is_a(records.Message, is_kept=True)
 
 
 MessageConnection = connection(Message, "a message", "messages")

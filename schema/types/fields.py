@@ -13,10 +13,11 @@ from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_type_hints
 
 import strawberry
+from msgspec import Struct
 
 from resolvers.operation.context import Context
 from schema.execution.flags import CACHED, SHARED
-from schema.execution.plans import BATCHED, BY_CLASS, Parents
+from schema.execution.plans import BATCHED, BY_CLASS, IS_KEPT, Parents
 
 Info: TypeAlias = strawberry.Info[Context, None]
 
@@ -174,14 +175,20 @@ def later(name: str, module: str) -> Any:
     return Annotated[name, strawberry.lazy(module)]
 
 
-def is_a(*kinds: type) -> Any:
-    """Return the `is_type_of` of a GraphQL type whose values are exactly such records."""
+def is_a(*kinds: type, is_kept: bool = False) -> Any:
+    """Return the `is_type_of` of a GraphQL type whose values are exactly such records.
+
+    `is_kept` says that a process uses the same objects again until they change. They have to be immutable structs.
+    """
+    if is_kept and not all(issubclass(kind, Struct) and kind.__struct_config__.frozen for kind in kinds):
+        raise TypeError(f"{kinds}: a kept record has to be frozen")
 
     def is_type_of(_cls: type, value: Any, _info: Any) -> bool:
         return type(value) in kinds
 
     setattr(is_type_of, BY_CLASS, True)
     setattr(is_type_of, _RECORDS, kinds)
+    setattr(is_type_of, IS_KEPT, is_kept)
     return classmethod(is_type_of)
 
 

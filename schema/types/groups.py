@@ -101,7 +101,7 @@ class Group(Node):
         cached=True,
     )
 
-    is_type_of = is_a(records.Group)
+    is_type_of = is_a(records.Group, is_kept=True)
 
 
 GroupConnection = connection(Group, "a group", "groups")

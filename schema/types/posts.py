@@ -130,7 +130,7 @@ class Status(Post):
         cached=True,
     )
 
-    is_type_of = is_a(records.Status)
+    is_type_of = is_a(records.Status, is_kept=True)
 
 
 @strawberry.type(
@@ -156,7 +156,7 @@ class Repost(Post):
         shared=True,
     )
 
-    is_type_of = is_a(records.Repost)
+    is_type_of = is_a(records.Repost, is_kept=True)
 
 
 RepostConnection = connection(Repost, "a repost", "reposts")
@@ -192,7 +192,7 @@ class Comment(Node):
         "gone or that the viewer may not see.",
     )
 
-    is_type_of = is_a(records.Comment)
+    is_type_of = is_a(records.Comment, is_kept=True)
 
 
 CommentConnection = connection(Comment, "a comment", "comments")

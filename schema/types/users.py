@@ -137,7 +137,7 @@ class User(Node):
         attribute_of_each(relationships.of_viewer, "mutes"), bool, "Whether the viewer mutes this member.", cached=True
     )
 
-    is_type_of = is_a(records.User)
+    is_type_of = is_a(records.User, is_kept=True)
 
 
 UserConnection = connection(User, "a member", "members")

@@ -59,6 +59,12 @@ class Settings:
         least=None,
         most=100_000,
     )
+    rows_kept_mib: int = setting(
+        32,
+        "memory for the parts of records that answers share until they change, per process, MiB; 0 keeps none",
+        least=None,
+        most=100_000,
+    )
     trusted_documents: str = setting("", "file of the only documents that clients may execute; unset: any")
     redis_connections: int = setting(2, "connections to Redis per process, shared by all that runs", most=100)
 

@@ -45,7 +45,13 @@ ACTS: dict[str, Act] = {
     "a repost": lambda alice, _, post: alice.repost(post),
     "a comment": lambda _, bob, post: bob.do("comment", postId=post, text="so it is"),
     "a deletion": lambda _, bob, post: bob.do("deletePost", postId=post),
+    "a reply": lambda alice, _, post: alice.post("so it is", inReplyToId=post),
+    "a quote": lambda alice, _, post: alice.repost(post, "see this"),
+    "a like taken back": lambda _, bob, post: bob.do("unlike", postId=post),
     "a hidden post": lambda _, bob, post: bob.do("hidePost", postId=post),
+    "a post shown again": lambda _, bob, post: bob.do("unhidePost", postId=post),
+    "a login": lambda _, bob, __: bob.do("updateProfile", login="robert", bio="a bio"),
+    "the login again": lambda _, bob, __: bob.do("updateProfile", login="bob"),
     "an ended follow": lambda alice, bob, _: alice.unfollow(bob),
     "a block": lambda alice, bob, _: alice.do("block", userIds=[bob.id]),
     "a block by the other": lambda alice, bob, _: bob.do("block", userIds=[alice.id]),
@@ -88,8 +94,9 @@ async def test_one_round_trip(services: Services, alice: Member, bob: Member, po
 
 
 async def test_every_change(settings: Settings, alice: Member, bob: Member, post: str) -> None:
-    """After each kind of act, pages that were cached are answered as by a process that caches nothing."""
-    async with process(shrunk(settings, records_kept=0)) as bare:
+    """After each kind of act, cached pages, and those of cached rows, are answered as where nothing is cached."""
+    bare_one, anew_one = (shrunk(settings, **none) for none in ({"records_kept": 0}, {"answers_kept_mib": 0}))
+    async with process(bare_one) as bare, process(anew_one) as anew:
         for name, act in ACTS.items():
             if name in ("an ended follow", "a mute", "a profile", "a removed follower"):
                 await alice.do("unblock", userIds=[bob.id])
@@ -98,11 +105,15 @@ async def test_every_change(settings: Settings, alice: Member, bob: Member, post
                 await alice.follow(bob)
             assert await is_cached(alice, HOME), name
             await is_cached(alice, PROFILE)
+            for query in (HOME, PROFILE):
+                assert await anew(alice, query) == await alice.send(query), name
             await act(alice, bob, post)
             if name == "a deletion":
                 post = await bob.post("another")
             for query in (HOME, PROFILE):
-                assert await alice.send(query) == await bare(alice, query), name
+                as_stored = await bare(alice, query)
+                assert await alice.send(query) == as_stored, name
+                assert await anew(alice, query) == as_stored, name
 
 
 async def test_suspension_and_role(services: Services, alice: Member, bob: Member, post: str) -> None:

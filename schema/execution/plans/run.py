@@ -13,7 +13,8 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import Path, UndefinedType
 from strawberry.execution import optimized_is_awaitable
 
-Row: TypeAlias = dict[str, Any]
+from schema.execution.plans.rows import Row, Rows
+
 Resolve: TypeAlias = "Callable[[Any, GraphQLResolveInfo[Any]], Any]"
 Then: TypeAlias = Callable[[list[Any]], None]
 _Step: TypeAlias = tuple[list[Any], list[int], Then]  # values, the places of the awaitable ones, and the callback
@@ -90,13 +91,15 @@ class PlannedOperation:
 class Planner:
     """Runs operations by plan, and counts the runs and those given up."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Rows | None = None) -> None:
+        """Keep rows of records there; None keeps none."""
+        self.rows = rows
         self.runs = 0
         self.given_up = 0  # Runs that graphql-core had to end.
 
     async def run(self, asked: PlannedOperation, begin: "Begin") -> Row | None:
         """Return the data of an operation whose plan begins so, or None where graphql-core has to execute it."""
-        run = Run(asked)
+        run = Run(asked, self.rows)
         data = await run.data(begin)
         self.runs += 1
         if data is None:
@@ -108,8 +111,9 @@ class Planner:
 class Run:
     """One attempt to run an operation by plan."""
 
-    def __init__(self, asked: PlannedOperation) -> None:
+    def __init__(self, asked: PlannedOperation, rows: Rows | None) -> None:
         self.asked = asked
+        self.rows = rows
         self._done: dict[str, Any] = {}  # outcomes of fields with effects, by key
         self._alone: _Step | None = None  # the step with the only awaitable, which needs no task
         self._waiting: set[asyncio.Future[Any]] = set()  # the tasks, where there are several awaitables

@@ -6,7 +6,7 @@ A completion turns the column of values of a field into results of its GraphQL t
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, compress, islice
+from itertools import chain, compress, count, islice
 from math import isfinite
 from types import NoneType
 from typing import Any
@@ -27,18 +27,23 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet, collect_subfields
 from graphql.pyutils import Path, UndefinedType
 
+from schema.execution import flags
+from schema.execution.flags import CACHED
 from schema.execution.plans.resolving import LazyInfo, Resolver, attribute, declaration, resolver_of_root
-from schema.execution.plans.run import Paths, Row, Run, Unusual, begun, close, is_odd
+from schema.execution.plans.rows import Row, Rows
+from schema.execution.plans.run import Paths, Run, Unusual, begun, close, is_odd
 from schema.execution.weights import Weight
 
 BATCHED = "batched"  # Key in the metadata of a field with a batched resolver.
 BY_CLASS = "by_class"  # an attribute of an `is_type_of` function that depends on the class of the value alone
+IS_KEPT = "is_kept"  # an attribute of an `is_type_of` function whose values are immutable and are used again
 
 SELECTION_BYTES, FIELD_BYTES = 2_500, 1_700  # Bytes of a selection, and of each field in it.
 
 _INTROSPECTION = {"__schema", "__type"}
 _NO_RESULTS = frozenset({NoneType, UndefinedType})
 _LISTS = {list, tuple}
+_NUMBERS = count(1)  # of selections
 _INTS = range(-(2**31), 2**31)
 _NATIVE: dict[str, tuple[type | None, Callable[[list[Any]], bool]]] = {  # native classes and their range checks
     "String": (str, bool),
@@ -70,6 +75,10 @@ class Selection:
         weight.grow(SELECTION_BYTES + FIELD_BYTES * len(fields))
         asked = (key for key, name in names.items() if name != "__typename")
         self._fields = [Field(executor, parent, key, fields[key], weight) for key in asked]
+        self._number = next(_NUMBERS)
+        self._is_kept = bool(getattr(parent.is_type_of, IS_KEPT, False))
+        self._leaves = [field for field in self._fields if field.is_leaf(of_kept=self._is_kept)]
+        self._others = [field for field in self._fields if field not in self._leaves]
 
     def __del__(self) -> None:
         """Break the reference cycles between fields and completions, so that they are freed without a collection.
@@ -81,10 +90,40 @@ class Selection:
 
     def begin(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
         """Return a row for each object. Awaited results are put into it later."""
-        rows = [self._row.copy() for _ in objects]
-        for field in self._fields if objects else ():
+        if not objects:
+            return []
+        if self._is_kept and run.rows is not None:
+            rows = self._kept(run, run.rows, objects)
+        else:
+            rows = self._make(run, objects)
+        for field in self._others:
             field.begin(run, objects, rows, paths)
         return rows
+
+    def _make(self, run: Run, objects: list[Any]) -> list[Row]:
+        """Return a row for each object, with the leaves that need no resolver."""
+        template = self._row
+        rows = [template.copy() for _ in objects]
+        for field in self._leaves:
+            key = field.key
+            for row, value in zip(rows, field.column(run, objects), strict=True):
+                row[key] = value
+        return rows
+
+    def _kept(self, run: Run, kept: Rows, objects: list[Any]) -> list[Row]:
+        """Return what `_make` returns, from the kept rows where they are there."""
+        identities = list(map(id, objects))
+        found: Any = list(map(kept.of(self._number).get, identities))
+        if not all(found):
+            missing = {key: one for key, one, row in zip(identities, objects, found, strict=True) if row is None}
+            more = kept.renew(self._number, missing)
+            new = {key: one for key, one in missing.items() if key not in more}
+            if new:
+                made = dict(zip(new, self._make(run, list(new.values())), strict=True))
+                kept.keep(self._number, new, made)
+                more |= made
+            found = [row or more[key] for key, row in zip(identities, found, strict=True)]
+        return list(map(dict.copy, found)) if self._others else found
 
     @property
     def size(self) -> int:
@@ -130,6 +169,20 @@ class Field:
         self._attribute = attribute(declared)
         self._of_root = resolver_of_root(declared)
         self.has_effects = False
+
+    def is_leaf(self, *, of_kept: bool) -> bool:
+        """Return whether the values are leaves that need no resolver. Those of a kept object depend on it alone."""
+        if not self._completion.is_leaf:
+            return False
+        if of_kept:
+            its_flags = flags.of(self._nodes[0].name.value, self._definition)
+            return CACHED in its_flags and bool(self._attribute or self._of_root)
+        return self._attribute is not None
+
+    def column(self, run: Run, objects: list[Any]) -> list[Any]:
+        """Return the results of this field, which is a leaf, for some objects."""
+        values: Any = list(map(self._attribute or self._of_root, objects))  # type: ignore[arg-type]
+        return self._completion.complete(run, values, list)
 
     def take_apart(self) -> None:
         """Drop the completion, which refers back to this field."""
@@ -193,6 +246,7 @@ class Completion(ABC):
     """Completes a column of values of one type."""
 
     is_nullable = False
+    is_leaf = False  # whether values have no selection
 
     def __init__(self) -> None:
         self._usual: set[type] = set()  # classes seen before, whose values are neither null nor odd
@@ -223,15 +277,21 @@ class Completion(ABC):
 class LeafCompletion(Completion):
     """Serialises scalars and enums. Columns that serialisation would not change are returned as they are."""
 
+    is_leaf = True
+
     def __init__(self, leaf: GraphQLLeafType) -> None:
         super().__init__()
         self._serialize = leaf.coerce_output_value
         native, self._fit = _NATIVE[leaf.name] if is_specified_scalar_type(leaf) else (None, bool)
         self._native = {native}
 
-    def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:  # noqa: ARG002
-        if kinds == self._native and self._fit(values):
+    def complete(self, run: Run, values: list[Any], paths: Paths) -> list[Any]:
+        """Return a result for each value, as every completion does. Most columns have only native values that fit."""
+        if set(map(type, values)) == self._native and self._fit(values):
             return values
+        return super().complete(run, values, paths)
+
+    def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:  # noqa: ARG002
         results = list(map(self._serialize, values))
         if not _NO_RESULTS.isdisjoint(map(type, results)):
             raise Unusual
@@ -244,6 +304,7 @@ class ListCompletion(Completion):
     def __init__(self, element: Completion) -> None:
         super().__init__()
         self._element = element
+        self.is_leaf = element.is_leaf
 
     def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:
         if not kinds <= _LISTS and not all(issubclass(kind, (list, tuple)) for kind in kinds):
