@@ -65,7 +65,10 @@ async def user(context: Context, login: str) -> User | None:
     """Return the member with a login, in upper or lower case; None for a login that was given up."""
     if not is_login(login):
         return None
-    member = await context.load.login.load(login.lower())
+    load, name = context.load, login.lower()
+    expected = load.login.find_cached((name,)).get(name)  # perhaps another member has the login by now
+    await load.all((load.login, (name,)), *(hydrate.profile_ahead(context, expected) if expected else ()))
+    (member,) = load.login.loaded((name,))
     user_found = await hydrate.user(context, member) if member else None
     return user_found if user_found and user_found.login.lower() == login.lower() else None
 

@@ -79,7 +79,9 @@ class PostFacts(NamedTuple):
 
 async def post_facts(context: Context, ids: Sequence[int]) -> PostFacts:
     """Return posts and the facts about them; two round trips, as `posts` says."""
-    stored = await records(context, ids)
+    # Flags of plain reposts are those of their originals, so these are read later.
+    flags = _flags(context, POST_FLAGS, ids) if context.load.post.missing(ids) else []
+    stored = await records(context, ids, *flags)
     return PostFacts(stored, await sight_of_posts(context, stored))
 
 
@@ -207,6 +209,18 @@ async def shows_lists(context: Context, user: User) -> bool:
 async def shows_posts(context: Context, user: User) -> bool:
     """Return whether the viewer sees a member's posts, hidden ones aside."""
     return (await sight_of(context, [user.id])).of(user.id).posts
+
+
+def profile_ahead(context: Context, member: int) -> list[Lookup]:
+    """Return the lookups of a member, and of the viewer's flags of the posts that a cached profile of them shows.
+
+    The cached profile may be out of date. Then its flags are of no use, and the right ones are read later.
+    """
+    about = _about(context, _undecided(context, [member]))
+    pages = context.services.cached.profiles.all(member).values() if context.wants("timeline") else ()
+    newest = [entry.entity for entry in min(pages, key=len, default=())]
+    acted_on = [acts_for(post) for post in context.load.post.find_cached(newest).values()]
+    return [*about, *_flags(context, POST_FLAGS, acted_on)] if acted_on else about
 
 
 async def comments(context: Context, ids: Sequence[int]) -> list[Comment | None]:

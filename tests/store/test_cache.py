@@ -217,6 +217,28 @@ async def test_a_page_read_again(services: Services, db: Database, alice: Member
     assert await cost() == 1
 
 
+async def test_a_profile_seen_by_somebody_new(
+    services: Services, db: Database, alice: Member, bob: Member, carol: Member
+) -> None:
+    """A profile that somebody else has read takes one round trip, and nothing old is shown."""
+    post = await bob.post("hello")
+    await carol.ask("mutation($i: PostIdInput!) { like(input: $i) { userErrors { code } } }", i={"postId": post})
+    query = """query($login: String!) { user(login: $login) { login viewerIsFollowing
+      timeline(first: 10) { nodes { ... on Post { text viewerHasLiked } } } } }"""
+
+    async def cost(viewer: Member) -> tuple[Any, int]:
+        services.db.round_trips = 0
+        user = await viewer.ask(query, login="bob")
+        return user and user["timeline"]["nodes"], services.db.round_trips
+
+    assert (await cost(alice))[0] == [{"text": "hello", "viewerHasLiked": False}]
+    assert await cost(carol) == ([{"text": "hello", "viewerHasLiked": True}], 1)
+    await bob.post("again")
+    assert [one["text"] for one in (await cost(Member(alice.client)))[0]] == ["again", "hello"]
+    await db.one("SET", keys.login("bob"), number(carol.id))
+    assert (await cost(alice))[0] is None
+
+
 class Waiting(Database):
     """Never sends reads without a task: the batcher's other way."""
 

@@ -177,6 +177,11 @@ class CachedRelations(_ByOwner):
         METER.cache_hits += len(relations)
         return relations
 
+    def all(self, owner: Owner) -> Mapping[Any, Any]:
+        """Return all cached relations of an owner; they may be out of date."""
+        relations: Mapping[Any, Any] = self._cached.get(owner, {})
+        return relations
+
     def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache relations that were read, unless one of the owner's keys has changed since."""
         METER.cache_reads += len(values)
