@@ -63,4 +63,4 @@ async def favourites(context: Context, who: Claims, first: int | None, after: st
 
 async def viewer_has_favourited(context: Context, posts: Sequence[Post]) -> list[bool]:
     """Return whether each post is among the viewer's favourites."""
-    return await context.load.has_favourited.load_many([hydrate.acts_for(post) for post in posts])
+    return await context.load.has_favourited.load_many(hydrate.acted_for(posts))

@@ -258,12 +258,12 @@ async def mentioned(context: Context, posts: Sequence[Post]) -> list[list[User]]
 
 async def viewer_has_liked(context: Context, posts: Sequence[Post]) -> list[bool]:
     """Return whether the viewer likes each post."""
-    return await context.load.has_liked.load_many([hydrate.acts_for(post) for post in posts])
+    return await context.load.has_liked.load_many(hydrate.acted_for(posts))
 
 
 async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[bool]:
     """Return whether the viewer has a plain repost of each post."""
-    return await context.load.has_reposted.load_many([hydrate.acts_for(post) for post in posts])
+    return await context.load.has_reposted.load_many(hydrate.acted_for(posts))
 
 
 async def reposts(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:

@@ -1,7 +1,7 @@
 """Edges of a home timeline: entries that the viewer may see, with the reposts that are their sources."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -51,33 +51,44 @@ class HomeFacts(Struct, frozen=True):
     def edges(self, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return the edges of the entries, None for those not listed at their place or not seen."""
         shown, places = visibility.seen(self.sight, self.posts, wanted=True), [entry.place for entry in entries]
-        rows = zip(
-            paging.cursors(HOME, places), places, shown, self.in_store, self.not_stored, self.stored, strict=True
-        )
-        return [
-            self._edge(cursor, place, post, in_store, others, stored) if post else None
-            for cursor, place, post, in_store, others, stored in rows
-        ]
+        cursors = paging.cursors(HOME, places)
+        rows = zip(cursors, places, shown, self.in_store, self.not_stored, self.stored, strict=True)
+        followed = self._followed({post.author for post in shown if post})
+        edges: list[TimelineEdge | None] = []
+        for cursor, place, post, in_store, others, stored in rows:
+            if post is None:
+                edges.append(None)
+                continue
+            has_author = post.author in followed and not post.group
+            is_told = has_author and (not post.reply_to_author or self._shows_reply(post))  # shown without any repost
+            if has_author and not in_store and not others and place == stored == post.id:
+                sources: tuple[Source, ...] | None = ()  # For most entries. The rules give the same.
+            else:
+                sources = self._sources(post, place, in_store, others, stored, has_author=has_author)
+            is_shown = sources is not None and (is_told or sources)
+            edges.append(TimelineEdge(cursor, post, sources or ()) if is_shown else None)
+        return edges
 
-    def _edge(
+    def _sources(
         self,
-        cursor: str,
-        place: int,
         post: Post,
+        place: int,
         in_store: tuple[Source, ...],
         others: Sequence[Source],
         stored: int | None,
-    ) -> TimelineEdge | None:
-        has_author = not post.group and (post.author == self.sight.viewer or self.relationships[post.author].follows)
-        is_told = has_author and (not post.reply_to_author or self._shows_reply(post))  # shown without any repost
-        if has_author and not in_store and not others and place == stored == post.id:
-            # The fast path for most entries. It gives the same as the rules.
-            return TimelineEdge(cursor, post) if is_told else None
+        *,
+        has_author: bool,
+    ) -> tuple[Source, ...] | None:
+        """Return the sources of a post that the viewer is shown, None where the post is not listed at this place."""
         existing, own = self._existing(post, (*in_store, *others)), post.id if has_author else None
         if self.floor is not None and place != self._listed_place(post, own, existing, in_store, stored):
             return None
-        shown = shown_sources(self.sight, merging.in_order_of_lifts(existing, place))
-        return TimelineEdge(cursor, post, shown) if is_told or shown else None
+        return shown_sources(self.sight, merging.in_order_of_lifts(existing, place))
+
+    def _followed(self, authors: Iterable[int]) -> set[int]:
+        """Return the authors whose posts are in the home: the viewer and members whom they follow."""
+        viewer, relationships = self.sight.viewer, self.relationships
+        return {author for author in authors if author == viewer or relationships[author].follows}
 
     def _listed_place(
         self, post: Post, own: int | None, existing: Sequence[Source], in_store: Sequence[Source], stored: int | None

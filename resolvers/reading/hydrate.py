@@ -104,7 +104,7 @@ async def sight_of_posts(
     in_groups = [post.group for post in found if post and post.group]
     in_groups += [post.original_group for post in reposts if post.original_group]
     asked = flagged and any(map(context.wants, POST_FLAGS))
-    flags = _flags(context, POST_FLAGS, [*[acts_for(post) for post in found if post], *originals]) if asked else []
+    flags = _flags(context, POST_FLAGS, [*acted_for(filter(None, found)), *originals]) if asked else []
     return await sight_of(context, members, originals, *flags, *fetched, in_groups=in_groups)
 
 
@@ -259,6 +259,11 @@ async def viewers(context: Context, members: Sequence[int]) -> list[Claims | Non
 def acts_for(post: Post) -> int:
     """Return the id of the post that likes, comments and reposts apply to: for a plain repost, its original."""
     return post.original_id if isinstance(post, Repost) and post.is_plain else post.id
+
+
+def acted_for(posts: Iterable[Post]) -> list[int]:
+    """Return what `acts_for` returns for each post. It runs for all posts of a page, several times."""
+    return [post.original_id if type(post) is Repost and post.is_plain else post.id for post in posts]
 
 
 def read_ahead(context: Context, post_id: str) -> None:
