@@ -1,7 +1,6 @@
 """Calls resolvers, without strawberry's wrapper where that would only pass on its arguments."""
 
-from collections.abc import Callable
-from enum import Enum
+from collections.abc import Callable, Mapping
 from functools import partial
 from operator import attrgetter
 from typing import Any, TypeAlias, cast
@@ -12,11 +11,9 @@ from graphql.execution import Executor
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import Undefined
 from strawberry.schema.schema_converter import GraphQLCoreConverter
-from strawberry.types.arguments import StrawberryArgument
-from strawberry.types.base import StrawberryOptional
-from strawberry.types.enum import StrawberryEnumDefinition
 from strawberry.types.field import StrawberryField
 
+from schema.execution.plans.arguments import Parameter, parameters
 from schema.execution.plans.run import PlannedOperation
 from schema.execution.weights import CHARACTERS_KEPT, IMMUTABLE, WeighedCache, Weight
 
@@ -24,8 +21,6 @@ Arguments: TypeAlias = dict[str, Any]
 
 ENTRY_BYTES = 1_000  # Bytes of a cached entry, and again of each variable in it.
 ARGUMENTS_KEPT = 16  # Cached entries of one field. The key is the values of its variables.
-
-_UNCHANGED = {int, float, str, bool, strawberry.ID}  # Argument types that strawberry does not convert after coercion.
 
 
 class LazyInfo:
@@ -61,20 +56,23 @@ class Resolver:
         self._cached: WeighedCache[tuple[Any, ...], Arguments | None] = WeighedCache(ARGUMENTS_KEPT, weight)
         self._entry = ENTRY_BYTES * (1 + len(self._variables))  # Bytes of one cached entry.
         self._declared = declared if _is_bare(declared) else None
+        self._parameters = parameters(definition) if self._declared else None
         if self._declared:
-            self._names = _names(definition)
             info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
             self._direct = _direct(self._declared, info_class)
 
     def bound(self, asked: PlannedOperation) -> Callable[[Any, Any], Any]:
         """Return a function of object and info that calls the resolver with the field's arguments in this operation."""
-        simple = self._simple(asked) if self._declared and self._names is not None else None
+        if self._parameters is None:
+            resolve, given = self._resolve, self._coerced
+            return lambda one, info: resolve(one, info, **given(asked))
+        simple = self._simple(asked, self._parameters)
         if simple is not None:
             return partial(self._direct, simple)
-        resolve, given = self._resolve, self._coerced
-        return lambda one, info: resolve(one, info, **given(asked))
+        direct, known = self._direct, self._parameters
+        return lambda one, info: direct(_converted(known, self._coerced(asked)), one, info)
 
-    def _simple(self, asked: PlannedOperation) -> Arguments | None:
+    def _simple(self, asked: PlannedOperation, known: Mapping[str, Parameter]) -> Arguments | None:
         """Return the arguments by the resolver's parameter names; None where the cache cannot hold them.
 
         The cache holds immutable values only, since a resolver may change what it gets.
@@ -94,7 +92,7 @@ class Resolver:
             return None
         simple = None
         if all(isinstance(value, IMMUTABLE) for value in given.values()):
-            simple = {cast("Any", self._names)[name]: value for name, value in given.items()}
+            simple = {known[name].name: value for name, value in given.items()}
         self._cached.make_room(self._entry)
         self._cached[key] = simple
         return simple
@@ -137,22 +135,10 @@ def _is_bare(declared: StrawberryField) -> bool:
     )
 
 
-def _names(definition: GraphQLField) -> dict[str, str] | None:
-    """Return the resolver's parameter names by GraphQL argument name; None where strawberry converts an argument."""
-    names: dict[str, str] = {}
-    for name, argument in definition.args.items():
-        declared = argument.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-        if not isinstance(declared, StrawberryArgument) or not _is_unchanged(declared.type):
-            return None
-        names[name] = declared.python_name
-    return names
-
-
-def _is_unchanged(kind: Any) -> bool:
-    of = kind.of_type if type(kind) is StrawberryOptional else kind
-    return (
-        isinstance(of, StrawberryEnumDefinition) or (isinstance(of, type) and issubclass(of, Enum)) or of in _UNCHANGED
-    )
+def _converted(known: Mapping[str, Parameter], given: Arguments) -> Arguments:
+    """Return arguments by the resolver's parameter names, converted."""
+    named = [(known[name], value) for name, value in given.items()]
+    return {parameter.name: parameter.take(value) for parameter, value in named}
 
 
 def _direct(
