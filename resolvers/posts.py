@@ -22,10 +22,11 @@ from resolvers.reading.paging import NodeEdge, Page
 from resolvers.reading.pictures import Picture
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
+from resolvers.rules.ranking import DECADE_SECONDS
 from store import idempotency, kinds, posts
 from store.limits.writes import WriteKind
 from store.moderation.records import Act, Acting, ModerationActKind, Subject
-from store.posts import PostDraft
+from store.posts import Delivered, PostDraft
 from store.records.jobs import Created, Job
 from store.records.lists import Entry
 from store.records.members import User
@@ -215,13 +216,16 @@ async def _publish(context: Context, draft: PostDraft, kind: str) -> Post:
     # A text on its own is for those who follow. Others get it where it answers, quotes, names them, or is in a group.
     target = draft.reply_to or draft.original or draft.group or ",".join(map(str, sorted(set(draft.mentions))))
     limit = await write_limits.limit(context, WriteKind.POSTS, draft.text, target)
-    match await posts.create(context.db, replace(draft, limit=limit)):
+    match await posts.publish(context.db, replace(draft, limit=limit), DECADE_SECONDS):
         case Refusal.CONFLICT:
             raise key_conflict()
         case Refusal.HOUR | Refusal.TEXT as exceeded:
             raise write_limits.refusal(limit, exceeded)
         case PartRefused(refusal, place):
             raise pictures.refusal(refusal, place)
+        case Delivered(post, author):
+            hydrate.show_new(context, post, author)
+            return post
         case Created(_, post, job):
             await dispatch.finish(context.db, job, context.batcher)
             context.forget()

@@ -5,21 +5,26 @@ Replies are statuses. Each is listed at the post it answers, and in the thread o
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from store import keys
 from store.client.database import Command, Database, script
+from store.client.metering import METER
+from store.homes import fanout
 from store.ids import of_tick, partition
-from store.keys.fields import StatusField
+from store.keys.fields import StatusField, UserField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting
 from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_wanted
 from store.records.job_bodies import PostDeletion, PostDelivery, PostHiding, PostUnhiding
 from store.records.jobs import Created, Job, read_created, read_job
 from store.records.lists import Source, read_pairs
-from store.records.posts import LOGGED, Post, PostContent, read_post, write_content
+from store.records.members import User
+from store.records.posts import LOGGED, Post, PostContent, Status, new_status, read_post, write_content
 from store.refusals import PartRefused, Refusal, refused
 from store.scripts.mailboxes import mailboxes
+
+_JOB_REPLY = 2  # Parts of the reply of `create_post` with a job.
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,48 @@ async def create(
     return refused(reply) or read_created(PostDelivery, reply)
 
 
-def create_command(db: Database, draft: PostDraft, source: str = "") -> Command:
+class Delivered(NamedTuple):
+    """A status that the script which committed it has delivered to everybody, and its author."""
+
+    post: Status
+    author: User
+
+
+async def publish(
+    db: Database, draft: PostDraft, decade: int
+) -> (
+    Delivered
+    | Created[PostDelivery]
+    | PartRefused[ImageRefusal]
+    | Literal[Refusal.CONFLICT, Refusal.HOUR, Refusal.TEXT]
+):
+    """Commit a post as `create` does, and deliver it with the same script if nothing else is to be done for it.
+
+    That needs one server, no more followers than are reached before a post is answered, and a status that names and
+    answers nobody. Its score is its time in units of `decade`, s.
+    """
+    (reply,) = await db.ask(create_command(db, draft, at_once=_at_once(db, draft, decade)))
+    if isinstance(reply, str) or len(reply) <= _JOB_REPLY:
+        return refused(reply) or read_created(PostDelivery, reply)
+    post, _, reached, count, fields = reply
+    METER.followers += reached
+    author = User.read(draft.author, {**read_pairs(fields), UserField.POSTS: count})
+    assert author is not None
+    return Delivered(new_status(int(post), draft), author)
+
+
+def _at_once(db: Database, draft: PostDraft, decade: int) -> list[Any]:
+    """Return what `create_post` takes to deliver a post at once; nothing where a job has to do that."""
+    settings = db.settings
+    others = draft.original, draft.reply_to, draft.group, draft.mentions, draft.hashtags, draft.images
+    if db.is_cluster or any(others):
+        return []
+    lists, sizes = (keys.public(), keys.important_public()), (settings.public_size, settings.important_size)
+    events = keys.events(), settings.events_kept, db.channel(keys.events_channel())
+    return [keys.followers(draft.author), fanout.reached_inline(db), *lists, *sizes, decade, *events]
+
+
+def create_command(db: Database, draft: PostDraft, source: str = "", at_once: Sequence[Any] = ()) -> Command:
     """Return the command that commits a post, and counts it if it is imported from a source."""
     a, p = draft.author, partition(draft.author)
     kind, used = "repost" if draft.original else "post", draft.idempotency_key
@@ -58,11 +104,11 @@ def create_command(db: Database, draft: PostDraft, source: str = "") -> Command:
         content=write_content(draft),
         digest=draft.digest,
         ttl=keys.DAY,
-        home_size=db.settings.home_size,
-        home_slack=db.settings.home_slack,
+        **fanout.bounds(db),
         imported=keys.imported(p, source) if source else "",
         image_prefix=image_prefix(p),
         images=write_wanted(draft.images),
+        at_once=at_once,
     )
 
 

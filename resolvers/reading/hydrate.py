@@ -13,7 +13,7 @@ from resolvers.reading import global_ids, groups
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
 from store.promotions import Promotion
-from store.records.members import User
+from store.records.members import NO_RELATIONSHIP, User
 from store.records.posts import Comment, Post, Repost
 
 MEMBER_FLAGS = {"isFollowingViewer": "followed_by", "viewerHasRequestedFollow": "has_requested"}
@@ -193,6 +193,21 @@ async def post_by(context: Context, post_id: int, author: int) -> Post | None:
     """Return one post by a known author as the viewer sees it; one round trip, unless it refers to another post."""
     await sight_of(context, [author], [post_id], *_flags(context, POST_FLAGS, [post_id]))
     return await post(context, post_id)
+
+
+def show_new(context: Context, new: Post, author: User) -> None:
+    """Show a post of the viewer's as the script has left it that made it, and its author; no round trip.
+
+    Everything else is read again, because something was written.
+    """
+    context.forget()
+    load = context.load
+    load.post.prime({new.id: new})
+    load.user.prime({author.id: author})
+    load.relationship.prime({author.id: NO_RELATIONSHIP})
+    for loader, ids in [*_flags(context, POST_FLAGS, [new.id]), *_flags(context, MEMBER_FLAGS, [author.id])]:
+        loader.prime(dict.fromkeys(ids, False))
+    _decide(context, [author.id])
 
 
 async def user(context: Context, member: int) -> User | None:

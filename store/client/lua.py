@@ -33,6 +33,7 @@ from store.refusals import Refusal
 FOLDER = Path(__file__).parents[1] / "scripts"
 SHARED = (
     "prelude",
+    "announcing",
     "home",
     "placing",
     "delivering",

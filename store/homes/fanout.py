@@ -47,6 +47,11 @@ def at_once(db: Database, delivery: Delivery) -> int:
     return batch * len(db.nodes) if db.is_cluster else min(batch, _most(delivery))
 
 
+def reached_inline(db: Database) -> int:
+    """Return the number of followers from which on the script that commits a post leaves its delivery to a job."""
+    return min(max(db.settings.fanout_inline, 1), APPENDED)
+
+
 def _most(delivery: Delivery) -> int:
     return CHANGED if delivery.repost else APPENDED
 
@@ -167,15 +172,12 @@ def _absent(parts: Sequence[Part]) -> dict[str, str]:
 
 def _added(db: Database, d: Delivery) -> dict[str, Any]:
     """Return the script parameters that say what is added to which homes."""
-    newest_size = min(WAITING, db.settings.home_slack)
-    return {
-        **_stems(),
-        "lift": lift(db),
-        **limits(db),
-        **_delivered(d),
-        "newest_size": newest_size,
-        "deliverer": d.deliverer,
-    }
+    return {**_stems(), **bounds(db), **_delivered(d), "deliverer": d.deliverer}
+
+
+def bounds(db: Database) -> dict[str, int]:
+    """Return the script parameters that bound the homes to which a post is added."""
+    return {"lift": lift(db), **limits(db), "newest_size": min(WAITING, db.settings.home_slack)}
 
 
 def _delivered(d: Delivery) -> dict[str, Any]:

@@ -159,6 +159,11 @@ def read_post(post: int, fields: Fields) -> Post | None:
     return Repost(*shared, original, author, _number(found(StatusField.ORIGINAL_GROUP)))
 
 
+def new_status(post: int, content: PostContent) -> Status:
+    """Return a status as it is when it is made, which neither names nor answers anybody, nor has pictures."""
+    return Status(post, content.author, content.text, (), (), 0, 0, 0, 0, 0, False, None, None, content.location)
+
+
 def read_hashtags(text: str) -> tuple[str, ...]:
     """Return hashtags from their stored text: a `#` before each, or in layout 2 and before, spaces between them."""
     return tuple(text.split("#")[1:] if text.startswith("#") else text.split())

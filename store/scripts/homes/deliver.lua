@@ -19,10 +19,6 @@ local delivery = begin_delivery({
   home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = deliverer,
   post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
 })
-local keys, floor = {}, math.floor
-for i, member in ipairs(found) do
-  -- `tag_of`, without the cost of a call and of one more string.
-  keys[i] = newest_stem .. '{' .. floor(member / 16) % 256 .. '}:' .. member
-end
+local keys = homes_of(newest_stem, found)
 deliver_here(delivery, keys, delivery.is_newest and redis.call('MGET', unpack(keys)))
 return {#keys, redis.call('ZSCORE', followers, found[#found])}

@@ -102,9 +102,11 @@ local function write_member(user, credentials, new)
   end
 end
 
--- Sets a member's number of posts, without the hidden ones.
+-- Sets and returns a member's number of posts, without the hidden ones.
 local function count_posts(user, profile, hidden)
-  redis.call('HSET', user, UserField.POSTS, redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
+  local posts = redis.call('ZCARD', profile) - redis.call('ZCARD', hidden)
+  redis.call('HSET', user, UserField.POSTS, posts)
+  return posts
 end
 
 -- Writes the record of a new post: its author, its text, and those of its other fields that are not empty.

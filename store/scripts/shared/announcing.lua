@@ -1,0 +1,31 @@
+-- Shared by all scripts, after the prelude: how everybody learns of a post.
+--
+-- Adds a post to a timeline that everybody reads, and to its ranking. An existing score is newer, and stays.
+local function list_publicly(timeline, ranking, post, score)
+  redis.call('ZADD', timeline, post, post)
+  redis.call('ZADD', ranking, 'NX', score, post)
+end
+
+-- Removes what a timeline that everybody reads, and its ranking, have too much. Returns how many posts it removed.
+local function trim_publicly(timeline, ranking, timeline_size, ranking_size)
+  local surplus = redis.call('ZRANGE', timeline, 0, -tonumber(timeline_size) - 1)
+  for _, post in ipairs(surplus) do
+    redis.call('ZREM', timeline, post)
+    redis.call('ZREM', ranking, post)
+  end
+  redis.call('ZREMRANGEBYRANK', ranking, 0, -tonumber(ranking_size) - 1)
+  return #surplus
+end
+
+-- Appends an event to the log, and hands it to the subscribed processes with its content, which is not stored, so that
+-- no text outlives its post. Both are lists of fields and values. Returns the event's id.
+local function append_to_log(events, events_kept, channel, fields, content)
+  local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
+  local id = redis.call('XADD', events, 'MAXLEN', '~', events_kept, '*', unpack(fields))
+  for _, value in ipairs(content) do
+    fields[#fields + 1] = value
+  end
+  -- A process that has read the event before this one need not read the log.
+  redis.call('SPUBLISH', channel, cjson.encode({last and last[1] or '', id, fields}))
+  return id
+end
