@@ -5,12 +5,15 @@
 // many answers, however long they take. `first` is the place of the first request, as a share of all.
 // Without a rate, each connection sends its next request when it has its answer. With a rate, requests become due at
 // random moments, the same in every run, whether or not earlier ones were answered. A request that waits for a free
-// connection is measured from the moment it was due, so a server that falls behind cannot hide it.
+// connection is measured from the moment it was due, so a server that falls behind cannot hide it. The moments come from
+// a thread of their own (`clock.mjs`). Timers of Node count whole milliseconds, so all that is due in one would be sent as
+// a bunch, and its requests would wait for each other.
 //
 // Prints `begin` when the warm-up is over, and the result as JSON when the time is.
 
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { Worker } from 'node:worker_threads'
 
 const ERRORS = 'rrors":[{' // ends the names of both lists of errors, `errors` and `userErrors`
 
@@ -110,22 +113,13 @@ function runOpen() {
     connection.send(waiting.shift())
   }
   for (let i = 0; i < plan.connections; i++) free.push(new Connection(release))
-  let state = 1
-  const random = () => (state = (state * 48271) % 2147483647) / 2147483647 // MINSTD
-  let due = now()
-  const tick = () => {
+  const clock = new Worker(new URL('clock.mjs', import.meta.url), { workerData: plan.rate })
+  clock.on('message', () => {
     if (stopped) return
-    while (due <= now()) {
-      if (free.length) free.pop().send()
-      else {
-        waiting.push(due)
-        unanswered += 1
-      }
-      due += (-Math.log(random()) * 1000) / plan.rate
-    }
-    setTimeout(tick, due - now())
-  }
-  tick()
+    if (free.length) return free.pop().send()
+    waiting.push(now())
+    unanswered += 1
+  })
 }
 
 function percentile(sorted, share) {
