@@ -81,20 +81,13 @@ local function move(at, post, from, to)
   end
 end
 
--- Appends the entries of `newest` to the list. Returns the length of the list.
+-- Appends the entries of `newest` to the list, which has none above them. Returns the length of the list.
 local function add_waiting(home, waiting)
   local posts = {}
   for post in string.gmatch(string.sub(waiting, WIDTH + 1), '%d+') do
     posts[#posts + 1] = post
   end
-  local last = redis.call('LINDEX', home, '-1')
-  if not last or place_in(last) < tonumber(posts[1]) then
-    return redis.call('RPUSH', home, unpack(posts))
-  end
-  for _, post in ipairs(posts) do
-    move({home = home}, post, nil, tonumber(post))
-  end
-  return redis.call('LLEN', home)
+  return redis.call('RPUSH', home, unpack(posts))
 end
 
 -- Returns the beginning of `newest` for a home whose list has at most `most` entries. Returns a false value for a
