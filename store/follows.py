@@ -4,22 +4,22 @@
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.limits.writes import Limit, script_parameters
 from store.other_side import NOTHING, There, with_other_side
-from store.records.job_bodies import Approval, Edges, FollowerRemoval, Following, Rejection, Unfollowing
+from store.records.job_bodies import Approval, Edges, FollowerRemoval, Following, Importing, Rejection, Unfollowing
 from store.records.jobs import Job, read_job
 from store.records.lists import read_entries
 from store.refusals import Refusal, refused_members
 from store.scripts.mailboxes import mailboxes
 from store.scripts.partitioned import by_partition
 
-APPLIED = 250  # follows of one member applied by one script, at most
+APPLIED = 500  # words about follows of one member in one script, at most
 
 Unfollowable = Literal[Refusal.GONE, Refusal.BLOCKED, Refusal.FULL, Refusal.HOUR]
 
@@ -172,35 +172,41 @@ def apply_command(db: Database, follower: int, member: int, edge: int, step: str
     )
 
 
-async def apply_all(db: Database, follows: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Apply follows of an import, given as follower, followed member and edge, on the followed members' side.
+class AppliedFollows(NamedTuple):
+    """What became of the follows of an import on the followed members' side."""
 
-    Returns those whose followed member is gone or blocks the follower. It changes no notifications. One round trip,
-    and another for follows that are in the way of something.
+    ended: dict[int, list[tuple[int, int]]]  # by members who are gone or block: the followers, and the edges
+    jobs: list[Job[Importing]]  # that move the names of members with another number of followers
+
+
+async def apply_all(db: Database, follows: Iterable[Sequence[int]]) -> AppliedFollows:
+    """Apply follows of an import on the followed members' side, without a change of notifications.
+
+    They are given as a follower, then edges and followed members in turn. One round trip, and another for follows that
+    something is in the way of.
     """
-    edges: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for follower, member, edge in follows:
-        edges[member].append((edge, follower))
-    calls = list(by_partition((m, words) for m, found in edges.items() for words in _words(found)))
+    edges: dict[int, list[int]] = defaultdict(list)
+    for follower, *made in follows:
+        for edge, member in zip(made[::2], made[1::2], strict=True):
+            edges[member] += (edge, follower)
+    parts = ((m, found[i : i + APPLIED]) for m, found in edges.items() for i in range(0, len(found), APPLIED))
+    calls = list(by_partition(parts))
+    threshold = db.settings.big_author
     replies = await db.ask(
-        *(
-            script("apply_follows", **keys.committing(p), big_author_threshold=db.settings.big_author, follows=words)
-            for p, words in calls
-        )
+        *(script("apply_follows", **keys.committing(p), big_author_threshold=threshold, follows=c) for p, c in calls)
     )
     left = [
-        (int(follower), int(words[at]), int(edge))
-        for (_, words), places in zip(calls, replies, strict=True)
+        (words[at], follower, edge)
+        for (_, words), (places, *_) in zip(calls, replies, strict=True)
         for at in places
         for edge, follower in zip(*(words[at + i : at + 2 + words[at + 1] : 2] for i in (2, 3)), strict=True)
     ]
-    singly = await db.ask(*(apply_command(db, f, member, edge, "add", quietly=True) for f, member, edge in left))
-    return [follow for follow, reply in zip(left, singly, strict=True) if reply is None]
-
-
-def _words(edges: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    for i in range(0, len(edges), APPLIED):
-        yield [part for edge in edges[i : i + APPLIED] for part in edge]
+    singly = await db.ask(*(apply_command(db, f, member, edge, "add", quietly=True) for member, f, edge in left))
+    ended: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (member, follower, edge), reply in zip(left, singly, strict=True):
+        if reply is None:
+            ended[member].append((follower, edge))
+    return AppliedFollows(ended, [read_job(Importing, *job) for _, *job in replies if job])
 
 
 async def apply_to_followers(db: Database, member: int, edges: Edges) -> None:

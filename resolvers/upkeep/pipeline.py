@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
-IN_FLIGHT = 3  # steps at once
+IN_FLIGHT = 2  # steps at once
 
 Result = TypeVar("Result")
 

@@ -50,7 +50,8 @@ class Importing(Body, frozen=True, kw_only=True):
 
     kind = "import"
     members: list[int] = []
-    follows: list[tuple[int, int, int]] = []  # follower, followed member, edge
+    follows: list[Ids] = []  # a follower, then edges and followed members in turn
+    moved: list[int] = []  # members who have reached another magnitude
     posts: list[tuple[int, str]] = []  # public ones, with their hashtags
 
 

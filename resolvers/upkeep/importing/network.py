@@ -16,7 +16,6 @@ from pathlib import Path
 
 from resolvers.homes import build
 from resolvers.jobs import imports as import_jobs
-from resolvers.jobs import name_index
 from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
@@ -26,12 +25,10 @@ from resolvers.upkeep.importing import groups as import_groups
 from resolvers.upkeep.importing import messages as import_messages
 from resolvers.upkeep.pipeline import run_all
 from resolvers.upkeep.progress import Phases
-from store import jobs, kinds
+from store import kinds
 from store.client.database import Database
 from store.pictures.images import WantedImage
 from store.posts import PostDraft
-from store.records.job_bodies import Importing
-from store.records.jobs import Job
 from store.records.pictures import UploadPurpose
 from store.secret import Secret
 from store.settings import Settings
@@ -39,7 +36,7 @@ from store.upkeep.copying import imports as stored
 from store.upkeep.findings import existing
 
 BATCH = 8_000  # members or posts per round trip: some of each partition
-FOLLOWS_BATCH = 50_000  # follows per round trip
+FOLLOWS_BATCH = 200_000  # follows per round trip
 DRAWINGS = 20  # different ones that an import deals out
 HOMES_BATCH = 2_000  # homes written per round trip: some of each partition, and each may have a thousand entries
 EMAIL_DOMAIN = "import.invalid"  # Reserved by RFC 2606, so mail to imported members goes nowhere.
@@ -184,19 +181,13 @@ async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict
     # An interrupted earlier run may have left a reservation without a member: that member is created now.
     exists = await existing(db, kinds.USER, members.values())
     fresh = {login: member for login, member in members.items() if member not in exists}
-    await _finish(db, await stored.create(db, fresh, EMAIL_DOMAIN, password))
+    await import_jobs.finish_all(db, await stored.create(db, fresh, EMAIL_DOMAIN, password))
     return members
-
-
-async def _finish(db: Database, made: Sequence[Job[Importing]]) -> None:
-    await import_jobs.apply_all(db, made)
-    await db.ask(*(jobs.finish(job.id) for job in made))
 
 
 async def create_follows(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
     """Create the follows that do not exist yet, without writing homes."""
     await run_all((_follow(db, some) for some in _in_batches(network.following, members)), progress)
-    await name_index.catch_up(db)
 
 
 def _in_batches(following: Mapping[str, Sequence[str]], members: Mapping[str, int]) -> Iterator[dict[int, list[int]]]:
@@ -213,7 +204,7 @@ def _in_batches(following: Mapping[str, Sequence[str]], members: Mapping[str, in
 
 
 async def _follow(db: Database, following: dict[int, list[int]]) -> int:
-    await _finish(db, await stored.follow(db, following))
+    await import_jobs.finish_all(db, await stored.follow(db, following))
     return sum(map(len, following.values()))
 
 
@@ -238,7 +229,7 @@ async def create_posts(
                 else:
                     drafts[author].append(await _draft(db, author, text, picture, members))
             made = await stored.publish(db, network.name, drafts)
-        await _finish(db, made)
+        await import_jobs.finish_all(db, made)
         return len(batch)
 
     dealt = ((author, text, picture) for (author, text), picture in zip(network.dealt(), pictures, strict=False))

@@ -2,22 +2,41 @@
 -- KEYS: minted, jobs.
 -- ARGV: partition, big_author_threshold, follows... (of each member: the member, a number, so many edges and followers).
 -- Returns the places of the members in `follows` for whom each follow has to be looked at by itself: they are gone, block
--- somebody, are asked by somebody, or have ended one of these follows.
-local left, i = {}, 1
-while i <= #follows do
-  local member, last = follows[i], i + 1 + tonumber(follows[i + 1])
-  local tag = tag_of(member)
+-- somebody, are asked by somebody, or have ended one of these follows. Then, if members have another magnitude, the id and
+-- body of the job that moves their names.
+local left, moved, i = {}, {}, 1
+
+local function apply(member, tag, words)
   local user, followers = Stem.user .. tag, Stem.followers .. tag
   local obstacles = {Stem.blocked .. tag, Stem.requests .. tag}
-  for j = i + 3, last, 2 do
-    obstacles[#obstacles + 1] = Stem.unfollowed_prefix .. tag .. ':' .. follows[j]
+  for j = 2, #words, 2 do
+    obstacles[#obstacles + 1] = Stem.unfollowed_prefix .. tag .. ':' .. words[j]
   end
-  if redis.call('EXISTS', user) == 1 and redis.call('EXISTS', unpack(obstacles)) == 0 then
-    redis.call('ZADD', followers, 'GT', unpack(follows, i + 2, last))
-    weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
-  else
+  local login, magnitude, reach =
+    unpack(redis.call('HMGET', user, UserField.LOGIN, UserField.MAGNITUDE, UserField.REACH))
+  if not login or redis.call('EXISTS', unpack(obstacles)) > 0 then
     left[#left + 1] = i - 1
+    return
   end
+  redis.call('ZADD', followers, 'GT', unpack(words))
+  local count, known = redis.call('ZCARD', followers), tonumber(magnitude or '0')
+  local is = magnitude_of(count, known)
+  if is == known then
+    redis.call('HSET', user, UserField.FOLLOWERS, count)
+  else
+    redis.call('HSET', user, UserField.FOLLOWERS, count, UserField.MAGNITUDE, is)
+    moved[#moved + 1] = member
+  end
+  update_reach(user, jobs, minted, partition, member, count, big_author_threshold, reach)
+end
+
+while i <= #follows do
+  local last = i + 1 + tonumber(follows[i + 1])
+  apply(follows[i], tag_of(follows[i]), {unpack(follows, i + 2, last)})
   i = last + 1
 end
-return left
+if #moved == 0 then
+  return {left}
+end
+local id = mint(minted, partition)
+return {left, str(id), commit(jobs, id, 'import', {moved = moved})}

@@ -32,11 +32,11 @@ local function follow(follower, members)
   local ids = mint_many(minted, partition, math.max(0, math.min(#fresh, room)))
   for i, id in ipairs(ids) do
     scored[2 * i - 1], scored[2 * i] = id, fresh[i]
-    edges[#edges + 1] = {follower, fresh[i], id}
   end
   if #ids > 0 then
     redis.call('ZADD', following, unpack(scored))
     redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
+    edges[#edges + 1] = follower .. ' ' .. table.concat(scored, ' ')
   end
 end
 

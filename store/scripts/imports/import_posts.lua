@@ -1,8 +1,8 @@
 -- Commits posts of an import in their authors' partition, with the job that lists the public ones.
 -- KEYS: minted, jobs, uploads, imported.
 -- ARGV: partition, image_prefix, posts... (of each author: the author, a number, so many words).
--- The words are two for each post: its content, as in `create_post`, and its pictures as JSON, or ''. The import has just
--- made the pictures. `imported` counts the posts by author. Authors who are gone have no new posts.
+-- The words are four for each post: its text, hashtags, mentions, and its pictures as JSON, '' for each that is absent. The
+-- import has just made the pictures. `imported` counts the posts by author. Authors who are gone have no new posts.
 -- No home has the posts before the import builds it, not even those of the authors.
 -- Returns the job's id and body; false when there is nothing to list.
 local listed = {}
@@ -15,23 +15,23 @@ local function publish(author, words)
   if not login then
     return
   end
-  for i, id in ipairs(mint_many(minted, partition, #words / 2)) do
-    local post, wanted = cjson.decode(words[2 * i - 1]), words[2 * i]
-    local status = Stem.status .. string.match(tag, '.*:') .. id
-    write_post(status, author, post)
-    if wanted ~= '' then
-      local packed = attach_images(image_prefix, uploads, cjson.decode(wanted), 'status:' .. id)
-      redis.call('HSET', status, StatusField.IMAGES, packed)
+  local own = {}
+  for i, id in ipairs(mint_many(minted, partition, #words / 4)) do
+    local text, hashtags, mentions, images = unpack(words, 4 * i - 3, 4 * i)
+    local is_hushed = private or suspended
+    if images ~= '' then
+      images = attach_images(image_prefix, uploads, cjson.decode(images), 'status:' .. id)
     end
-    if private or suspended then
-      redis.call('HSET', status, StatusField.UNANNOUNCED, '1')
-    else
-      listed[#listed + 1] = {id, post.hashtags}
-    end
-    redis.call('ZADD', profile, id, profile_entry(id, false, post))
+    write_post(Stem.status .. string.match(tag, '.*:') .. id, author, {
+      [StatusField.TEXT] = text, [StatusField.HASHTAGS] = hashtags, [StatusField.MENTIONS] = mentions,
+      [StatusField.IMAGES] = images, [StatusField.UNANNOUNCED] = is_hushed and '1' or '',
+    })
+    own[2 * i - 1], own[2 * i] = id, id
+    listed[#listed + 1] = not is_hushed and {id, hashtags} or nil
   end
+  redis.call('ZADD', profile, unpack(own))
   count_posts(user, profile, Stem.hidden .. tag)
-  redis.call('HINCRBY', imported, author, #words / 2)
+  redis.call('HINCRBY', imported, author, #words / 4)
 end
 
 local i = 1

@@ -3,7 +3,5 @@
 -- ARGV: timeline_size, ranking_size, scored... (post, score, post, score, ...).
 -- Returns how many posts it removed from a full timeline.
 -- A post older than everything in a full timeline is removed at once.
-for i = 1, #scored, 2 do
-  list_publicly(timeline, ranking, scored[i], scored[i + 1])
-end
+list_publicly(timeline, ranking, scored)
 return trim_publicly(timeline, ranking, timeline_size, ranking_size)

@@ -92,7 +92,7 @@ local function deliver_at_once()
   end
   local about, content = {'kind', 'post', 'actor', author, 'post', id}, {}
   if is_public then
-    list_publicly(timeline, ranking, id, now_ms() / 1000 / decade)
+    list_publicly(timeline, ranking, {id, now_ms() / 1000 / decade})
     trim_publicly(timeline, ranking, timeline_size, ranking_size)
     about[7], about[8] = 'is_public', '1'
     for _, field in ipairs({StatusField.TEXT, StatusField.LATITUDE, StatusField.LONGITUDE}) do

@@ -1,17 +1,23 @@
 -- Shared by all scripts, after the prelude: how everybody learns of a post.
 --
 -- Adds a post to a timeline that everybody reads, and to its ranking. An existing score is newer, and stays.
-local function list_publicly(timeline, ranking, post, score)
-  redis.call('ZADD', timeline, post, post)
-  redis.call('ZADD', ranking, 'NX', score, post)
+local function list_publicly(timeline, ranking, scored)
+  local added, ranked = {}, {}
+  for i = 1, #scored, 2 do
+    added[i], added[i + 1] = scored[i], scored[i]
+    ranked[i], ranked[i + 1] = scored[i + 1], scored[i]
+  end
+  redis.call('ZADD', timeline, unpack(added))
+  redis.call('ZADD', ranking, 'NX', unpack(ranked))
 end
 
 -- Removes what a timeline that everybody reads, and its ranking, have too much. Returns how many posts it removed.
 local function trim_publicly(timeline, ranking, timeline_size, ranking_size)
   local surplus = redis.call('ZRANGE', timeline, 0, -tonumber(timeline_size) - 1)
-  for _, post in ipairs(surplus) do
-    redis.call('ZREM', timeline, post)
-    redis.call('ZREM', ranking, post)
+  for i = 1, #surplus, 1000 do
+    local some = {unpack(surplus, i, math.min(i + 999, #surplus))}
+    redis.call('ZREM', timeline, unpack(some))
+    redis.call('ZREM', ranking, unpack(some))
   end
   redis.call('ZREMRANGEBYRANK', ranking, 0, -tonumber(ranking_size) - 1)
   return #surplus

@@ -95,11 +95,12 @@ end
 local function write_member(user, credentials, new)
   redis.call('HSET', user, UserField.LOGIN, new.login, UserField.NAME, new.name, UserField.BIO, '', UserField.FOLLOWERS, 0,
     UserField.FOLLOWING, 0, UserField.POSTS, 0)
-  redis.call('HSET', credentials, CredentialsField.EMAIL, new.email, CredentialsField.PASSWORD, new.password,
-    CredentialsField.ROLE, new.role)
+  local fields = {CredentialsField.EMAIL, new.email, CredentialsField.PASSWORD, new.password, CredentialsField.ROLE,
+    new.role}
   if new.verified == '1' then
-    redis.call('HSET', credentials, CredentialsField.VERIFIED, '1')
+    fields[#fields + 1], fields[#fields + 2] = CredentialsField.VERIFIED, '1'
   end
+  redis.call('HSET', credentials, unpack(fields))
 end
 
 -- Sets and returns a member's number of posts, without the hidden ones.
@@ -164,13 +165,10 @@ local function update_magnitude(user, stream, minted, partition, member, followe
   end
 end
 
--- Sets a member's number of followers. Crossing the threshold of big authors commits the job that promotes or demotes
--- them. `reach` is the state, with the id that set it: absent (small), growing (being promoted), big (no longer pushed
--- to followers) or shrinking (being demoted).
-local function weigh(user, stream, minted, partition, member, followers, threshold)
-  local magnitude, reach = unpack(redis.call('HMGET', user, UserField.MAGNITUDE, UserField.REACH))
-  redis.call('HSET', user, UserField.FOLLOWERS, followers)
-  update_magnitude(user, stream, minted, partition, member, followers, magnitude)
+-- Commits the job that promotes a big author or demotes one, if a number of followers has crossed the threshold. `reach`
+-- is the member's state, with the id that set it: absent (small), growing (being promoted), big (no longer pushed to
+-- followers) or shrinking (being demoted).
+local function update_reach(user, stream, minted, partition, member, followers, threshold, reach)
   reach = string.match(reach or '', '%a+') or 'small'
   local is_big = reach == 'growing' or reach == 'big'
   local kind
@@ -185,6 +183,14 @@ local function weigh(user, stream, minted, partition, member, followers, thresho
   redis.call('HSET', user, UserField.REACH, (kind == 'grow' and 'growing:' or 'shrinking:') .. str(id))
   commit(stream, id, kind, {member = member})
   leave(stream, id)
+end
+
+-- Sets a member's number of followers, with what depends on it.
+local function weigh(user, stream, minted, partition, member, followers, threshold)
+  local magnitude, reach = unpack(redis.call('HMGET', user, UserField.MAGNITUDE, UserField.REACH))
+  redis.call('HSET', user, UserField.FOLLOWERS, followers)
+  update_magnitude(user, stream, minted, partition, member, followers, magnitude)
+  update_reach(user, stream, minted, partition, member, followers, threshold, reach)
 end
 
 -- Publishes that the counts of a post have changed, and schedules its rescoring for a second later. An earlier due

@@ -18,7 +18,7 @@ from store.posts import PostDraft
 from store.records.job_bodies import Importing
 from store.records.jobs import Job, read_job
 from store.records.lists import read_pairs
-from store.records.posts import write_content
+from store.records.posts import write_hashtags
 from store.scripts.partitioned import by_partition
 from store.secret import Secret
 
@@ -94,7 +94,16 @@ async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[PostD
 
 
 def _words(drafts: Sequence[PostDraft]) -> list[str]:
-    return [word for draft in drafts for word in (write_content(draft), write_wanted(draft.images))]
+    return [
+        word
+        for draft in drafts
+        for word in (
+            draft.text,
+            write_hashtags(draft.hashtags),
+            " ".join(map(str, draft.mentions)),
+            write_wanted(draft.images),
+        )
+    ]
 
 
 async def _commit(db: Database, commands: Iterable[Command]) -> list[Job[Importing]]:
