@@ -68,6 +68,7 @@ NOT_EXPORTED = {
     "unfollowed": "a marker of an ended follow, which expires in a day",
     "unfollowed_prefix": "the beginning of such a marker",
     "newest": "a part of the home",
+    "home_draft": "a part of the home, which expires in a minute",
     "candidates": "a part of the home",
     "idempotency": "digests of requests, which expire in a day",
     "notifications_channel": "a channel, which holds nothing",

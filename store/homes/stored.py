@@ -20,6 +20,8 @@ from store.timelines import Slice, newest_of, read_slice
 
 WIDTH = 17  # Characters of a waiting entry. The same number is in the scripts.
 
+DRAFT_SECONDS = 60  # How long a home waits to be written.
+
 TOKEN_BYTES = 6  # Of `unmerged`. Two that follow each other are equal once in 3e14 times.
 
 
@@ -250,10 +252,14 @@ async def write_homes(db: Database, homes: Mapping[int, tuple[str, PlainHome]]) 
 
     Returns the members whose homes hold something already. Those were not written.
     """
-    calls = list(by_partition((m, (changed, h.floor, " ".join(h.posts))) for m, (changed, h) in homes.items()))
-    replies = await db.ask(
-        *(script("write_homes", active=keys.active(p), day=today(), homes=words) for p, words in calls)
-    )
+    calls = list(by_partition((m, (changed, h.floor, len(h.posts))) for m, (changed, h) in homes.items()))
+    drafts: list[Command] = []
+    for member, (_, home) in homes.items():
+        if home.posts:
+            draft = keys.home_draft(member)
+            drafts += [("DEL", draft), ("RPUSH", draft, *home.posts), ("EXPIRE", draft, DRAFT_SECONDS)]
+    writes = [script("write_homes", active=keys.active(p), day=today(), homes=words) for p, words in calls]
+    replies = (await db.ask(*drafts, *writes))[len(drafts) :]
     return [int(words[at]) for (_, words), places in zip(calls, replies, strict=True) for at in places]
 
 

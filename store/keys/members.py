@@ -146,6 +146,11 @@ unmerged = of_partition("unmerged")
 """string: random, another one each time that a home of the partition loses what an ended follow had added"""
 
 
+def home_draft(member: int) -> str:
+    """list: posts of a home that an import is about to write; expires in a minute"""
+    return f"home-draft:{{{partition(member)}}}:{member}"
+
+
 def big() -> str:
     """zset: member with so many followers that readers pull their posts → job that made them so"""
     return "big:{big}"

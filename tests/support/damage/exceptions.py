@@ -13,7 +13,7 @@ ANY = "*"
 NEVER_STORED: Rows = [
     ("reset_mail exports export_stream rate address_rate attempts log_in_turns writes", ANY, "expires"),
     ("texts idempotency commented messaged snapshot uploaded message_log given_up processing_time", ANY, "expires"),
-    ("unblocked unfollowed withdrawn left_conversation", ANY, "expires"),
+    ("unblocked unfollowed withdrawn left_conversation home_draft", ANY, "expires"),
     ("progress dead_jobs rescore", ANY, "only while there is work"),
     ("layout processes imported", ANY, "only in stores of other layouts, of a running Perch, or after an import"),
     ("absent acknowledged slot", ANY, "holds nothing"),
