@@ -5,14 +5,15 @@ Run it from a checkout with Perch and its extra `bench` installed, and Node 20 o
     pip install -e '.[bench]'
     python -m benchmarks.versus
 
-That takes some two hours; `--seconds 2 --rounds 1 home` gives a first idea in one minute. With `--page
+That takes some two hours; `--seconds 2 --rounds 1 home` gives a first idea in two minutes. With `--page
 docs/benchmarks.md` each part puts its tables into that page.
 
-It starts a store of its own in a folder that is removed at the end, and loads one network into it. The contenders
-answer the same requests by many readers, each with a token of their own. Each contender is a process. While one is
-measured, it has a processor to itself, and the others are paused. Store and load generator share another processor.
-Tables give medians with the smallest and the largest of all turns, and ratios are those of medians. Where other work on
-the machine takes part of the server's processor, the output says so: then compare processor times.
+It starts a store of its own in a folder that is removed at the end, and loads a network into it. The contenders answer
+the same requests by many readers, each with a token of their own. They take turns, and are started anew for each. A
+contender has a processor to itself; store and load generator share another. Tables give medians with the smallest and
+the largest of all turns, and medians of the ratios of each round. Where other work on the machine takes part of the
+server's processor, the output says so: then compare processor times. At the end comes a table of the figures that say
+most.
 
 The contenders, each configured as its makers advise for production, without logs:
 
@@ -43,7 +44,8 @@ No author counts as a big one here, since the rivals could not read their posts.
 quotes: it asks for the home page as front ends show it, with the viewer's flags, reposters and quoted posts, of those
 contenders that answer it. Half of its homes have reposts, and likes are distributed among posts by Zipf's law.
 `many_members` asks for the same page on a site whose readers fit no cache: 200,000 members, who read by Zipf's law. The
-commands of the store for one request show what a cache has answered. `events` has Perch alone: posts that many
+commands of the store for one request show what a cache has answered. The parts `alike_…` have a small site whose
+members are all alike, so that hardly a page is asked for twice before it changes. `events` has Perch alone: posts that many
 websockets get live. `--beside` adds another checkout of Perch to all parts.
 
 The load generator is `load.mjs`. Common ones were tried first. Those with a fixed rate send all requests of a second at
