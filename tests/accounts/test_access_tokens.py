@@ -11,6 +11,7 @@ from typing import Any
 import jwt
 import pytest
 
+from resolvers.process import tokens
 from store import keys
 from store.client.database import Database
 from store.settings import Settings
@@ -179,3 +180,15 @@ async def test_wrong_input_under_a_token_that_is_not_accepted(alice: Member, db:
     await db.one("HDEL", keys.sessions(number(alice)), session_of(alice))
     query = 'mutation { signUp(input: {login: "", name: "", email: "", password: ""}) { userErrors { code } } }'
     assert_unauthenticated(*await raw(alice, query))
+
+
+def test_oldest_token_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where as many tokens are cached as may be, a new one takes the place of the oldest, and the others stay."""
+    monkeypatch.setattr(tokens, "TOKENS_KEPT", 2)
+    reader = tokens.Tokens(Settings(), SECRET)
+    signed = [reader.sign(member, "session")[0].reveal() for member in range(3)]
+    oldest, *others = [reader.read(token) for token in signed]
+    assert all(reader.read(token) is claims for token, claims in zip(signed[1:], others, strict=True))
+    again = reader.read(signed[0])
+    assert again == oldest
+    assert again is not oldest
