@@ -22,7 +22,7 @@ from benchmarks.versus.stage import ALL_PUSHED, SECRET, Stage
 ROOT = Path(__file__).parents[2]
 JAVASCRIPT = ROOT / "benchmarks" / "rivals" / "javascript"
 BUN_FILES = "node_modules/@oven/bun-*/bin/bun"  # those that npm finds to fit the machine
-START_SECONDS = 30
+START_SECONDS = 60
 LEAST_NODE = 20  # major version
 LIMITS = ("POSTS_PER_HOUR", "LIKES_PER_HOUR", "FOLLOWS_PER_HOUR", "MAX_LIVE_COST")
 NO_LIMIT = "1000000000"  # writes are counted, as on a site, but never refused
@@ -171,7 +171,8 @@ async def _start(kind: ContenderKind, url: str, which: int | None) -> tuple[Cont
                 return contender, process
         await asyncio.sleep(0.05)
     process.kill()
-    raise BenchmarkError(f"{kind.name} does not start")
+    how = f"within {START_SECONDS} s" if process.returncode is None else f"and ends with {process.returncode}"
+    raise BenchmarkError(f"{kind.name} does not start {how}")
 
 
 @contextlib.asynccontextmanager
