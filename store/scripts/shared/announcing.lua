@@ -1,6 +1,7 @@
 -- Shared by all scripts, after the prelude: how everybody learns of a post.
 --
--- Adds a post to a timeline that everybody reads, and to its ranking. An existing score is newer, and stays.
+-- Adds posts, given as post and score in turn, to a timeline that everybody reads, and to its ranking. An existing score
+-- is newer, and stays.
 local function list_publicly(timeline, ranking, scored)
   local added, ranked = {}, {}
   for i = 1, #scored, 2 do
