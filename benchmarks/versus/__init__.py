@@ -45,8 +45,8 @@ quotes: it asks for the home page as front ends show it, with the viewer's flags
 contenders that answer it. Half of its homes have reposts, and likes are distributed among posts by Zipf's law.
 `many_members` asks for the same page on a site whose readers fit no cache: 200,000 members, who read by Zipf's law. The
 commands of the store for one request show what a cache has answered. The parts `alike_…` have a small site whose
-members are all alike, so that hardly a page is asked for twice before it changes. `events` has Perch alone: posts that many
-websockets get live. `--beside` adds another checkout of Perch to all parts.
+members are all alike, so that hardly a page is asked for twice before it changes. `events` has Perch alone: posts that
+many websockets get live. `--beside` adds another checkout of Perch to all parts.
 
 The load generator is `load.mjs`. Common ones were tried first. Those with a fixed rate send all requests of a second at
 its beginning, so they measure a queue that they make themselves. The generator's processor time is part of the output.
