@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from resolvers.operation.context import Context
 from schema.execution.flags import CACHED, SHARED
-from schema.execution.plans import BATCHED, BY_CLASS, IS_KEPT, Parents
+from schema.execution.plans import ACT, BATCHED, BY_CLASS, IS_KEPT, Act, Parents
 
 Info: TypeAlias = strawberry.Info[Context, None]
 
@@ -67,7 +67,7 @@ def resolved(
         return act(info.context, root, **defaults | given)
 
     inspect.signature(act).bind(None, None, **takes)
-    return _field(taking(takes, resolve), gives, description, _metadata(cached))
+    return _field(taking(takes, resolve), gives, description, {ACT: Act(act, defaults)} | _metadata(cached))
 
 
 def batched(
@@ -93,7 +93,8 @@ def batched(
         return _only_later(values) if inspect.isawaitable(values) else _only(values)
 
     inspect.signature(act).bind(None, None, **takes)
-    return _field(taking(takes, resolve), gives, description, {BATCHED: True} | _metadata(cached, shared))
+    metadata = {ACT: Act(act, defaults), BATCHED: True} | _metadata(cached, shared)
+    return _field(taking(takes, resolve), gives, description, metadata)
 
 
 def query(
@@ -111,7 +112,8 @@ def query(
         return act(info.context, **defaults | given)
 
     inspect.signature(act).bind(None, **takes)
-    return _field(taking(takes, resolve), gives, description, _metadata(cached))
+    metadata = {ACT: Act(act, defaults, has_parent=False)} | _metadata(cached)
+    return _field(taking(takes, resolve), gives, description, metadata)
 
 
 def subscription(
@@ -198,11 +200,11 @@ def records_of(kind: Any) -> tuple[type, ...]:
     return records
 
 
-def _field(resolver: Callable[..., Any], gives: Any, description: str, metadata: Mapping[str, bool]) -> Any:
+def _field(resolver: Callable[..., Any], gives: Any, description: str, metadata: Mapping[str, Any]) -> Any:
     return strawberry.field(resolver=resolver, graphql_type=gives, description=description, metadata=metadata)
 
 
-def _metadata(cached: bool = False, shared: bool = False) -> dict[str, bool]:
+def _metadata(cached: bool = False, shared: bool = False) -> dict[str, Any]:
     return {flag: True for flag, is_set in ((CACHED, cached), (SHARED, shared)) if is_set}
 
 

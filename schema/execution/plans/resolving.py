@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import attrgetter
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import strawberry
 from graphql import FieldNode, GraphQLField, GraphQLResolveInfo, VariableNode
@@ -21,6 +21,16 @@ Arguments: TypeAlias = dict[str, Any]
 
 ENTRY_BYTES = 1_000  # Bytes of a cached entry, and again of each variable in it.
 ARGUMENTS_KEPT = 16  # Cached entries of one field. The key is the values of its variables.
+
+ACT = "act"  # Key in the metadata of a field that forwards to an `Act`.
+
+
+class Act(NamedTuple):
+    """The function that a field forwards to. It takes the context, the parent or all parents, and the arguments."""
+
+    call: Callable[..., Any]
+    defaults: Arguments
+    has_parent: bool = True
 
 
 class LazyInfo:
@@ -145,6 +155,9 @@ def _direct(
     declared: StrawberryField, info_class: type[strawberry.Info[Any, Any]]
 ) -> Callable[[Arguments, Any, Any], Any]:
     """Return a function that calls the resolver of a field with arguments, object and info."""
+    act: Act | None = declared.metadata.get(ACT)
+    if act:
+        return _acting(*act)
     resolver: Any = declared.base_resolver
     function, informed = resolver.wrapped_func, resolver.info_parameter
     takers = [one.name for one in (resolver.parent_parameter, resolver.root_parameter) if one]
@@ -159,3 +172,9 @@ def _direct(
         return function(one, **named) if first else function(**named)
 
     return resolve
+
+
+def _acting(call: Callable[..., Any], defaults: Arguments, has_parent: bool) -> Callable[[Arguments, Any, Any], Any]:
+    if not has_parent:
+        return lambda given, _, info: call(info.context, **defaults | given)
+    return lambda given, one, info: call(info.context, one, **defaults | given)

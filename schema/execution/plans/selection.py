@@ -29,7 +29,7 @@ from graphql.pyutils import Path, UndefinedType
 
 from schema.execution import flags
 from schema.execution.flags import CACHED
-from schema.execution.plans.resolving import LazyInfo, Resolver, attribute, declaration, resolver_of_root
+from schema.execution.plans.resolving import ACT, LazyInfo, Resolver, attribute, declaration, resolver_of_root
 from schema.execution.plans.rows import Row, Rows
 from schema.execution.plans.run import Paths, Run, Unusual, begun, close, is_odd
 from schema.execution.weights import Weight
@@ -166,6 +166,8 @@ class Field:
         self._completion = _completion(definition.type, executor.schema, self)
         self._selections: dict[str, Selection] = {}
         self._is_batched = BATCHED in declared.metadata
+        act = None if definition.args else declared.metadata.get(ACT)
+        self._act = act.call if act and act.has_parent else None
         self._attribute = attribute(declared)
         self._of_root = resolver_of_root(declared)
         self.has_effects = False
@@ -208,11 +210,18 @@ class Field:
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
         elif self._is_batched:
-            answer = self._resolver.bound(run.asked)(Parents(objects), self._lazy_info(run))
-            run.take([begun(answer)], lambda answers: fill(*answers))
+            run.take([begun(self._answer(run, objects))], lambda answers: fill(*answers))
+        elif self._act:
+            run.take(map(partial(self._act, run.asked.context), objects), fill)
         else:
             resolve, places = self._resolver.bound(run.asked), zip(objects, paths(), strict=True)
             run.take((resolve(one, self._lazy_info(run, path)) for one, path in places), fill)
+
+    def _answer(self, run: Run, objects: list[Any]) -> Any:
+        """Return what the batched resolver returns."""
+        if self._act:
+            return self._act(run.asked.context, objects)
+        return self._resolver.bound(run.asked)(Parents(objects), self._lazy_info(run))
 
     def _fill(self, run: Run, rows: list[Row], above: Paths, values: list[Any]) -> None:
         if not isinstance(values, list):
