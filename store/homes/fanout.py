@@ -86,12 +86,12 @@ async def finish(db: Database, batch: DeliveryBatch, reply: Sequence[Any]) -> tu
         return (int(reply[0]), int(reply[1])) if reply[0] else (0, 0)
     if not reply:
         return 0, 0
-    stems = {"unmerged_stem": keys.stem(keys.unmerged), **_added(db, batch.delivery)}
+    added = _added(db, batch.delivery)
 
     def add(parts: Sequence[Part]) -> Command:
         known = ((p, batch.unmerged.get(p, ""), own) for p, own in parts)
         groups = [word for p, token, own in known for word in (keys.hash_tag(p), token, len(own), *own)]
-        return script("deliver_to", **_absent(parts), **stems, groups=groups)
+        return script("deliver_to", absent=keys.absent(parts[0][0]), **added, groups=groups)
 
     def note(reply: Sequence[Sequence[str]]) -> Sequence[str]:
         left, changed = reply
@@ -109,11 +109,11 @@ async def finish(db: Database, batch: DeliveryBatch, reply: Sequence[Any]) -> tu
 
 async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
     """Remove a deleted post, or an undone plain repost, from homes. One round trip, and another while slots move."""
-    named = {**_stems(), "lift": lift(db), **limits(db), **_delivered(delivery)}
+    named = {"lift": lift(db), **limits(db), **_delivered(delivery)}
 
     def remove(parts: Sequence[Part]) -> Command:
         groups = [word for p, own in parts for word in (keys.hash_tag(p), len(own), *own)]
-        return script("retract", **_absent(parts), **named, groups=groups)
+        return script("retract", absent=keys.absent(parts[0][0]), **named, groups=groups)
 
     await _on_each_node(db, followers, CHANGED, remove, lambda left: left)
 
@@ -166,13 +166,9 @@ def _cut(parts: Iterable[Part], most: int) -> Iterator[list[Part]]:
         yield some
 
 
-def _absent(parts: Sequence[Part]) -> dict[str, str]:
-    return {"absent": keys.absent(parts[0][0]), "absent_stem": keys.stem(keys.absent)}
-
-
 def _added(db: Database, d: Delivery) -> dict[str, Any]:
     """Return the script parameters that say what is added to which homes."""
-    return {**_stems(), **bounds(db), **_delivered(d), "deliverer": d.deliverer}
+    return {**bounds(db), **_delivered(d), "deliverer": d.deliverer}
 
 
 def bounds(db: Database) -> dict[str, int]:
@@ -182,14 +178,3 @@ def bounds(db: Database) -> dict[str, int]:
 
 def _delivered(d: Delivery) -> dict[str, Any]:
     return {"post": d.post, "author": d.author, "repost": d.repost or "", "earlier_reposts": d.earlier}
-
-
-def _stems() -> dict[str, str]:
-    return {
-        "following_stem": keys.stem(keys.following),
-        "home_stem": keys.stem(keys.home),
-        "home_state_stem": keys.stem(keys.home_state),
-        "sources_stem": keys.stem(keys.sources),
-        "candidates_stem": keys.stem(keys.candidates),
-        "newest_stem": keys.stem(keys.newest),
-    }

@@ -1,8 +1,8 @@
 -- Fans out one post to the homes of some followers, oldest follow first. Repeating it changes nothing.
 -- It is for one server, on which a script may use the keys of all partitions.
 -- KEYS: followers (of the deliverer).
--- ARGV: following_stem, home_stem, home_state_stem, sources_stem, candidates_stem, newest_stem, lift,
---       home_size, home_slack, oldest, newest_size, deliverer, post, author, repost (or ''), earlier_reposts, after, limit.
+-- ARGV: lift, home_size, home_slack, oldest, newest_size, deliverer, post, author, repost (or ''), earlier_reposts,
+--       after, limit.
 -- `oldest` is the highest id that is too old for a home, or 0. A repost lifts a post if it is more than `lift` after
 -- its place, unless `lift` is 0. `newest_size` is the most entries in `newest`.
 -- `author` wrote the post. The script begins after the edge `after`, and takes `limit` followers.
@@ -12,13 +12,9 @@ if #found == 0 then
   return {0}
 end
 local delivery = begin_delivery({
-  stems = {
-    following = following_stem, home = home_stem, state = home_state_stem, sources = sources_stem,
-    candidates = candidates_stem, newest = newest_stem, lift = lift,
-  },
-  home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = deliverer,
-  post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
+  lift = lift, home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size,
+  deliverer = deliverer, post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
 })
-local keys = homes_of(newest_stem, found)
+local keys = homes_of(found)
 deliver_here(delivery, keys, delivery.is_newest and redis.call('MGET', unpack(keys)))
 return {#keys, redis.call('ZSCORE', followers, found[#found])}

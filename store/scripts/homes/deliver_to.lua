@@ -1,7 +1,7 @@
 -- Fans out one post to the homes of some followers, whose partitions are on one node. Repeating it changes nothing.
 -- KEYS: absent (of the partition of one of them).
--- ARGV: absent_stem, unmerged_stem, following_stem, home_stem, home_state_stem, sources_stem, candidates_stem,
---       newest_stem, lift, home_size, home_slack, oldest, newest_size, deliverer, post, author, repost (or ''), earlier_reposts, groups...
+-- ARGV: lift, home_size, home_slack, oldest, newest_size, deliverer, post, author, repost (or ''), earlier_reposts,
+--       groups...
 -- `oldest` is the highest id that is too old for a home, or 0. A repost lifts a post if it is more than `lift` after
 -- its place, unless `lift` is 0. `newest_size` is the most entries in `newest`.
 -- `author` wrote the post. `groups` has of each partition its hash tag, `unmerged`, the number of followers and the
@@ -10,12 +10,8 @@
 -- partition's hash tag and `unmerged` where it has changed.
 -- A follower who has unfollowed the deliverer since the list of followers was read gets nothing.
 local delivery = begin_delivery({
-  stems = {
-    following = following_stem, home = home_stem, state = home_state_stem, sources = sources_stem,
-    candidates = candidates_stem, newest = newest_stem, lift = lift,
-  },
-  home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = deliverer,
-  post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
+  lift = lift, home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size,
+  deliverer = deliverer, post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
 })
 
 -- Removes from `keys` and `ends` the homes of members who do not follow the deliverer.
@@ -24,7 +20,7 @@ local function drop_former_followers(keys, ends)
   for i = 3, #keys do
     local key, value = keys[i], ends[i]
     keys[i] = nil
-    if redis.call('ZSCORE', following_stem .. string.sub(key, #newest_stem + 1), deliverer) then
+    if redis.call('ZSCORE', Stem.following .. string.sub(key, #Stem.newest + 1), deliverer) then
       kept = kept + 1
       keys[kept], ends[kept] = key, value
     end
@@ -34,7 +30,7 @@ end
 local left, changed, first = {}, {}, 1
 while first <= #groups do
   local partition, known, last = groups[first], groups[first + 1], first + 2 + groups[first + 2]
-  local keys, stem = {absent_stem .. partition, unmerged_stem .. partition}, newest_stem .. partition .. ':'
+  local keys, stem = {Stem.absent .. partition, Stem.unmerged .. partition}, Stem.newest .. partition .. ':'
   for i = first + 3, last do
     keys[i - first] = stem .. groups[i]
   end

@@ -60,12 +60,8 @@ end
 redis.call('ZADD', profile, id, profile_entry(id, plain, post))
 local posts = count_posts(user, profile, hidden)
 local delivery = begin_delivery({
-  stems = {
-    following = Stem.following, home = Stem.home, state = Stem.home_state, sources = Stem.sources,
-    candidates = Stem.candidates, newest = Stem.newest, lift = lift,
-  },
-  home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = author,
-  post = id, author = author, repost = '', earlier_reposts = '',
+  lift = lift, home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size,
+  deliverer = author, post = id, author = author, repost = '', earlier_reposts = '',
 })
 if plain then
   redis.call('HSET', reposted, post.original, id)
@@ -86,7 +82,7 @@ local function deliver_at_once()
   if #members == tonumber(most) then
     return false
   end
-  local keys = homes_of(Stem.newest, members)
+  local keys = homes_of(members)
   if #keys > 0 then
     deliver_here(delivery, keys, delivery.is_newest and redis.call('MGET', unpack(keys)))
   end

@@ -3,11 +3,11 @@
 -- Calls `act` with the key suffixes of members, for each partition that is on this node. `groups` has of each partition
 -- its hash tag, the number of members and the members. Returns the hash tags of the other partitions.
 -- While a slot moves, a key that is missing here may have moved. The server then refuses to look for `absent`, too.
-local function each_partition(absent_stem, groups, act)
+local function each_partition(groups, act)
   local left, i = {}, 1
   while i <= #groups do
     local partition, last = groups[i], i + 1 + groups[i + 1]
-    if type(redis.pcall('EXISTS', absent_stem .. partition)) == 'number' then
+    if type(redis.pcall('EXISTS', Stem.absent .. partition)) == 'number' then
       local tags = {}
       for j = i + 2, last do
         tags[#tags + 1] = partition .. ':' .. groups[j]
@@ -21,8 +21,7 @@ local function each_partition(absent_stem, groups, act)
   return left
 end
 
--- `delivery` is a table: `stems` of the keys of homes, and the arguments of the same names: home_size, home_slack,
--- oldest, newest_size, deliverer, post, author, repost, earlier_reposts.
+-- `delivery` is a table with the arguments of the same names: lift, home_size, home_slack, oldest, newest_size, deliverer, post, author, repost, earlier_reposts.
 -- Almost always the post is newer than every entry of a home. It is then appended to `newest`, which takes reading
 -- and writing no other key.
 local function begin_delivery(delivery)
@@ -37,8 +36,8 @@ end
 -- Returns what `newest` of a home becomes when the post is appended, nil when the home needs `insert_post`. `waiting` is
 -- what `newest` is, false when there is none.
 local function append_post(delivery, tag, waiting)
-  local place, stems = delivery.place, delivery.stems
-  waiting = waiting or begin_waiting(stems.home .. tag, stems.state .. tag, delivery.post, delivery.most)
+  local place = delivery.place
+  waiting = waiting or begin_waiting(Stem.home .. tag, Stem.home_state .. tag, delivery.post, delivery.most)
   if waiting == place then
     return place
   elseif waiting and string.sub(waiting, -WIDTH) < place then
@@ -46,8 +45,8 @@ local function append_post(delivery, tag, waiting)
     if #waiting <= delivery.widest then
       return waiting
     end
-    if add_waiting(stems.home .. tag, waiting) > delivery.most then
-      trim(home_of(stems, tag), delivery.home_size, delivery.slack, delivery.oldest)
+    if add_waiting(Stem.home .. tag, waiting) > delivery.most then
+      trim(home_of(tag, delivery.lift), delivery.home_size, delivery.slack, delivery.oldest)
     end
     return place
   end
@@ -55,7 +54,7 @@ end
 
 -- Adds the post to a home at its place, wherever that is. A home that does not exist is not begun.
 local function insert_post(delivery, tag)
-  local at, repost = home_of(delivery.stems, tag), delivery.repost
+  local at, repost = home_of(tag, delivery.lift), delivery.repost
   local floor = open_home(at, repost ~= '')
   if not floor then
     return
@@ -78,7 +77,7 @@ local function deliver_here(delivery, keys, ends, first)
     if waiting and #waiting <= room and sub(waiting, -WIDTH) < place then
       newest = waiting .. place -- as in `append_post`, without the cost of a call
     elseif ends then
-      newest = append_post(delivery, sub(keys[i], #delivery.stems.newest + 1), waiting)
+      newest = append_post(delivery, sub(keys[i], #Stem.newest + 1), waiting)
     end
     if newest then
       added[count + 1], added[count + 2] = keys[i], newest
@@ -91,16 +90,16 @@ local function deliver_here(delivery, keys, ends, first)
     redis.call('MSET', unpack(added))
   end
   for _, key in ipairs(others) do
-    insert_post(delivery, string.sub(key, #delivery.stems.newest + 1))
+    insert_post(delivery, string.sub(key, #Stem.newest + 1))
   end
 end
 
--- Returns the keys of `newest` of members, given their stem.
-local function homes_of(stem, members)
+-- Returns the keys of `newest` of members.
+local function homes_of(members)
   local keys, floor = {}, math.floor
   for i, member in ipairs(members) do
     -- `tag_of`, without the cost of a call and of one more string.
-    keys[i] = stem .. '{' .. floor(member / 16) % 256 .. '}:' .. member
+    keys[i] = Stem.newest .. '{' .. floor(member / 16) % 256 .. '}:' .. member
   end
   return keys
 end

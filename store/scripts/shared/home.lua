@@ -15,16 +15,16 @@
 -- `newest` is a buffer of entries to append to the list, each at its own id. It begins with a place that no entry of
 -- the list is above. Place and entries are equally wide. So one MGET reads the ends of many homes, and one MSET appends
 -- to them. Every other operation on a home first appends the buffer to the list and deletes `newest`.
-local function home_of(stems, tag)
+local function home_of(tag, lift)
   return {
     member = string.match(tag, '%d+$'),
-    following = stems.following .. tag,
-    home = stems.home .. tag,
-    state = stems.state .. tag,
-    sources = stems.sources .. tag,
-    candidates = stems.candidates .. tag,
-    newest = stems.newest .. tag,
-    lift = tonumber(stems.lift),
+    following = Stem.following .. tag,
+    home = Stem.home .. tag,
+    state = Stem.home_state .. tag,
+    sources = Stem.sources .. tag,
+    candidates = Stem.candidates .. tag,
+    newest = Stem.newest .. tag,
+    lift = tonumber(lift),
   }
 end
 
