@@ -95,17 +95,26 @@ async def apply_names(db: Database, job: Job[Naming]) -> None:
     await _give_up(db, member, given_up)
 
 
-async def keep_current(db: Database, members: Sequence[int]) -> None:
-    """Make the current logins and e-mails of new members permanent. Two round trips."""
-    logins = await db.ask(*(("HGET", keys.user(member), UserField.LOGIN) for member in members))
-    emails = await db.ask(*(("HGET", keys.credentials(member), CredentialsField.EMAIL) for member in members))
-    held = [
-        (key(name.lower()), member)
-        for key, names in ((keys.login, logins), (keys.email, emails))
-        for member, name in zip(members, names, strict=True)
-        if name
+async def keep_imported(db: Database, members: Sequence[int]) -> None:
+    """Make the logins of imported members permanent, which were reserved, and their e-mails, which were not.
+
+    The names are read again, because members may have changed them meanwhile. Two round trips.
+    """
+    reads = [
+        command
+        for member in members
+        for command in (
+            ("HGET", keys.user(member), UserField.LOGIN),
+            ("HGET", keys.credentials(member), CredentialsField.EMAIL),
+        )
     ]
-    await db.ask(*(keep_name(name, member) for name, member in held))
+    found = await db.ask(*reads)
+    logins = [(m, name) for m, name in zip(members, found[::2], strict=True) if name]
+    emails = [(m, name) for m, name in zip(members, found[1::2], strict=True) if name]
+    await db.ask(
+        *(keep_name(login_reservation(login), member) for member, login in logins),
+        *(("SET", email_reservation(email), member, "NX") for member, email in emails),
+    )
 
 
 def _named(*names: str) -> set[str]:

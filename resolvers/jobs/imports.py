@@ -30,7 +30,7 @@ async def finish_all(db: Database, made: Sequence[Job[Importing]]) -> None:
 async def _apply(db: Database, bodies: Sequence[Importing]) -> None:
     """Do what jobs are for. Like an import, they append no events and write no homes."""
     if members := [member for body in bodies for member in body.members]:
-        await account_names.keep_current(db, members)
+        await account_names.keep_imported(db, members)
         await name_index.index(db, members)
     if edges := [edges for body in bodies for edges in body.follows]:
         await _follow(db, edges)
