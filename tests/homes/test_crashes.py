@@ -20,6 +20,7 @@ from store.settings import Settings
 from tests.support.jobs.accounts import ACCOUNT_KINDS
 from tests.support.jobs.conversations import CONVERSATION_KINDS
 from tests.support.jobs.groups import GROUP_KINDS
+from tests.support.jobs.imports import IMPORT_KINDS
 from tests.support.jobs.moderation import MODERATION_KINDS
 from tests.support.jobs.pictures import PICTURE_KINDS
 from tests.support.people import Member, shrunk
@@ -214,7 +215,7 @@ KINDS: dict[str, Commit] = {
     "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
-} | {**ACCOUNT_KINDS, **CONVERSATION_KINDS, **GROUP_KINDS, **MODERATION_KINDS, **PICTURE_KINDS}
+} | {**ACCOUNT_KINDS, **CONVERSATION_KINDS, **GROUP_KINDS, **IMPORT_KINDS, **MODERATION_KINDS, **PICTURE_KINDS}
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
