@@ -15,6 +15,7 @@ from benchmarks.versus import (
     graph,
     memory,
     mixing,
+    processors,
     queries,
     reading,
     writing,
@@ -176,7 +177,8 @@ async def alike_mixed(run: VersusRun) -> None:
 
 async def many_members(run: VersusRun) -> None:
     """The page of the web client on a site that fits no cache."""
-    await run.stage.load(crowd.network(run.asked.crowd, run.asked.seed))
+    with processors.moved(processors.SERVER):  # no server runs yet, and the store has the other one
+        await run.stage.load(crowd.network(run.asked.crowd, run.asked.seed))
     kinds, readers = run.kinds(contenders.WHOLE_PAGE), await crowd.draw(run.stage, run.asked.seed)
     distinct = {reader.member: reader for reader in readers}
     await feeding.prepare(run.stage, [*distinct.values()], run.asked.seed)

@@ -17,6 +17,7 @@ from resolvers.operation.inputs import batches
 from resolvers.process.tokens import NO_PASSWORD, Tokens
 from resolvers.upkeep.importing import network as imports
 from resolvers.upkeep.importing.network import Network
+from resolvers.upkeep.pipeline import run_all
 from store import keys, likes_and_comments
 from store.client.database import Database
 from store.embedded import attach
@@ -67,9 +68,11 @@ class Stage:
 
     async def like(self, likes: Sequence[tuple[int, int]]) -> None:
         """Make likes: posts and members."""
-        for some in batches(likes, BATCH):
-            await asyncio.gather(*(likes_and_comments.like(self.db, post, member) for post, member in some))
+        await run_all((self._like(some) for some in batches(likes, BATCH)), lambda _: None)
         await self.work_off()
+
+    async def _like(self, likes: Sequence[tuple[int, int]]) -> None:
+        await asyncio.gather(*(likes_and_comments.like(self.db, post, member) for post, member in likes))
 
     async def work_off(self) -> None:
         """Do all deferred work."""
