@@ -7,6 +7,7 @@ import asyncio
 import math
 import re
 from collections.abc import Coroutine, Sequence
+from contextvars import Context
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from aiohttp.streams import StreamReader
 from serving.http import responses
 from serving.http.admission import Admissions, Queue
 from serving.http.door import Door
-from serving.http.middleware import REQUEST_ID, complete, encoded, new_request_id
+from serving.http.middleware import REQUEST_ID, complete, encoded, new_request_id, observed
 from serving.http.requests import Asked, RequestRefused
 
 _REASON = re.compile(r"[A-Za-z0-9/-]+(?: [A-Za-z0-9/-]+)+")  # the parser's own words, without quoted secrets
@@ -33,54 +34,18 @@ log = structlog.get_logger(__name__)
 
 
 class Gate:
-    """The parser of one connection, without the requests that are refused or answered here."""
+    """The parser of one connection, without the requests that the connection refuses or answers at once."""
 
-    __slots__ = ("_client", "_door", "_is_answering", "_is_stream", "_parser")
-
-    def __init__(self, door: Door, client: "ClientConnection", parser: Any) -> None:
-        self._door, self._client, self._parser = door, client, parser
-        self._is_stream = False  # whether the newest request is being answered for as long as its client likes
-        self._is_answering = False  # whether a request counts as being answered
+    def __init__(self, client: "ClientConnection", parser: Any) -> None:
+        self._client, self._parser = client, parser
 
     def feed_data(self, data: bytes) -> Parsed:
-        """Return the requests that are complete up to their bodies, and what follows an upgrade."""
+        """Return the requests for aiohttp that are complete up to their bodies, and what follows an upgrade."""
         parsed: Parsed = self._parser.feed_data(data)
-        messages, is_upgraded, tail = parsed
-        if not messages:
-            return parsed
-        may_refuse = self._door.shedder.arrive()
-        message, body = messages[-1]
-        self._is_stream = False
-        # The request for a websocket is refused by its handler: the parser expects no other request behind it.
-        if is_upgraded or len(messages) > 1 or not self._client.is_free:
-            return parsed
-        asked = None if self._client.is_ending else self._door.plain(message, body, self._client.peer)
-        refusal = self._door.refusal(message, body, asked) if may_refuse else None
-        if refusal is not None:
-            self._client.refuse(refusal, body, is_last=message.should_close)
-        elif asked is not None:
-            self._client.answer(asked, is_last=message.should_close)
-        else:
+        if not parsed[0] or not self._client.takes(parsed):
             return parsed
         self._parser.message_consumed()
-        return (), False, tail
-
-    def begin(self) -> None:
-        """Count the request that has arrived as being answered."""
-        if not self._is_stream and not self._is_answering:
-            self._is_answering = True
-            self._door.shedder.running += 1
-
-    def end(self) -> None:
-        """Count no request as being answered."""
-        if self._is_answering:
-            self._is_answering = False
-            self._door.shedder.running -= 1
-
-    def stream(self) -> None:
-        """Count the request no longer: a websocket or an event stream begins, and waits most of the time."""
-        self._is_stream = True
-        self.end()
+        return (), False, parsed[2]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._parser, name)
@@ -92,29 +57,18 @@ class ClientConnection(web.RequestHandler):
     aiohttp calls the methods below whenever the connection begins or stops waiting for its client.
     """
 
-    __slots__ = (
-        "_admission",
-        "_body",
-        "_door",
-        "_dropped",
-        "_held",
-        "gate",
-        "peer",
-        "queue",
-        "share",
-        "since",
-    )
-
     def __init__(self, server: web.Server, admission: Admissions, door: Door) -> None:
         # `admission` limits the pauses between requests. aiohttp's timer knows nothing of plain ones.
         super().__init__(server, loop=asyncio.get_running_loop(), keepalive_timeout=math.inf, access_log=None)  # type: ignore[arg-type]
         self._admission = admission
         self._door = door
-        self.gate = Gate(door, self, self._parser)
         self.peer: str | None = None
-        self._held = b""  # what arrived while a plain request was being answered
         # The gate has all that aiohttp uses of a parser.
-        self._parser = self.gate  # type: ignore[assignment]
+        self._parser = Gate(self, self._parser)  # type: ignore[assignment]
+        self._held = b""  # what arrived while a plain request was being answered
+        self._is_over = False  # whether aiohttp closes the connection, because it has sent the last answer
+        self._is_stream = False  # whether the newest request is being answered for as long as its client likes
+        self._is_counted = False  # whether a request counts as being answered
         self._dropped: StreamReader | None = None  # the body of a request that was refused
         self._body: StreamReader | None = None  # the body that the connection waits for
         self.share: str | None = None
@@ -139,7 +93,7 @@ class ClientConnection(web.RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Remove the connection."""
         self._admission.leave(self)
-        self.gate.end()
+        self._end()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -150,7 +104,8 @@ class ClientConnection(web.RequestHandler):
         before = self._request_count
         super().data_received(data)
         if self._dropped is not None:
-            self._drop()
+            if data:  # else dropping it has resumed the parser
+                self._drop()
             return
         if self.queue is None or self.queue is self._admission.unread:
             return  # a request is being answered, or a websocket is open
@@ -165,7 +120,8 @@ class ClientConnection(web.RequestHandler):
     def log_access(self, request: web.BaseRequest, response: web.StreamResponse, time: float | None) -> None:
         """Note that a response has been sent. aiohttp calls this after each response."""
         super().log_access(request, response, time)
-        self.gate.end()
+        self._end()
+        self._is_over = not response.keep_alive
         if self._messages:
             self._await_body()
         else:
@@ -176,8 +132,7 @@ class ClientConnection(web.RequestHandler):
         _, body = self._messages[-1] if self._messages else (None, self._body)
         if body is None or body.is_eof():
             self._body = None
-            self._admission.work(self)
-            self.gate.begin()
+            self._begin()
         else:
             self._body = body
             self._admission.wait(self, self._admission.bodies)
@@ -185,51 +140,80 @@ class ClientConnection(web.RequestHandler):
     def pause_writing(self) -> None:
         """Note that the client does not read the response."""
         super().pause_writing()
-        self.gate.end()
+        self._end()
         self._admission.wait(self, self._admission.unread)
 
     def resume_writing(self) -> None:
         """Note that the client reads again."""
         super().resume_writing()
         if self.queue is self._admission.unread:
-            self._admission.work(self)
-            self.gate.begin()
+            self._begin()
 
-    # ------------------------------------------------------------ what the gate answers
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether the connection ends with its next answer, because the process stops."""
-        return self._admission.ending
-
-    def answer(self, asked: Asked, *, is_last: bool) -> None:
-        """Begin to answer a plain request; after the last one, close the connection."""
+    def _begin(self) -> None:
+        """Wait no longer, and count the request that has arrived as being answered."""
         self._admission.work(self)
-        self.gate.begin()
-        self._door.answering[self] = self._loop.create_task(self._answer(asked, is_last=is_last))
+        if not self._is_stream and not self._is_counted and self.transport is not None:
+            self._is_counted = True
+            self._door.shedder.running += 1
+
+    def _end(self) -> None:
+        """Count no request as being answered."""
+        if self._is_counted:
+            self._is_counted = False
+            self._door.shedder.running -= 1
+
+    def stream(self) -> None:
+        """Count the request no longer: a websocket or an event stream begins, and waits most of the time."""
+        self._is_stream = True
+        self._end()
+
+    # ------------------------------------------------------------ what aiohttp never sees
+
+    def takes(self, parsed: Parsed) -> bool:
+        """Refuse or answer a request here, and return whether that was done."""
+        may_refuse = self._door.shedder.arrive()
+        messages, is_upgraded, _ = parsed
+        message, body = messages[-1]
+        self._is_stream = False
+        is_waiting = self.queue is self._admission.heads or self.queue is self._admission.pauses
+        is_free = is_waiting and self._dropped is None and not self._is_over
+        # The request for a websocket is refused by its handler: the parser expects no other request behind it.
+        if is_upgraded or len(messages) > 1 or not is_free:
+            return False
+        asked = None if self._admission.ending else self._door.plain(message, body, self.peer)
+        refusal = self._door.refusal(message, body, asked) if may_refuse else None
+        if refusal is not None:
+            self._refuse(refusal, body, is_last=message.should_close)
+        elif asked is not None:
+            self._begin()
+            self._door.answering[self] = self._loop.create_task(self._answer(asked, is_last=message.should_close))
+        return refusal is not None or asked is not None
 
     async def _answer(self, asked: Asked, *, is_last: bool) -> None:
+        """Answer a plain request. The connection ends with the last answer, and with one that cannot be given."""
+        closes = True
         try:
-            answer = await self._door.answer(asked)
-            is_last = is_last or self._admission.ending
+            answer = await observed(asked, self._door.endpoint(asked))
+            closes = is_last or self._admission.ending
             if self.transport is not None and not self.transport.is_closing():
-                self.transport.write(self._door.sent(answer, asked, is_last=is_last))
+                self.transport.write(self._door.sent(answer, asked, closes=closes))
                 if self.writing_paused:
                     await StreamWriter(self, self._loop).drain()
         except ConnectionError:
-            return  # the client did not read its answer, and is gone
+            pass  # the client did not read its answer, and is gone
+        except Exception:  # noqa: BLE001  it is logged there
+            closes = True
+            self.log_exception("An answer could not be sent")
         finally:
             del self._door.answering[self]
-            self.gate.end()
-        self._admission.wait(self, self._admission.pauses)
-        if self.transport is None:
-            return
-        if is_last:
-            self.transport.close()
-        elif self._held:
+            self._end()
+            self._admission.wait(self, self._admission.pauses)
+            if closes and self.transport is not None:
+                self.transport.close()
+        if self._held and not closes:
             held, self._held = self._held, b""
             self.resume_reading()
-            self.data_received(held)
+            Context().run(self.data_received, held)  # log records have no id of the request before
 
     def _hold(self, data: bytes) -> None:
         """Keep data until the request before it has been answered."""
@@ -237,14 +221,7 @@ class ClientConnection(web.RequestHandler):
         if len(self._held) > _HELD_BYTES and self.transport is not None:
             self.transport.pause_reading()
 
-    # ------------------------------------------------------------ what the gate refuses
-
-    @property
-    def is_free(self) -> bool:
-        """Whether no earlier request is still to be answered."""
-        return self._dropped is None and (self.queue is self._admission.heads or self.queue is self._admission.pauses)
-
-    def refuse(self, answer: bytes, body: StreamReader, *, is_last: bool) -> None:
+    def _refuse(self, answer: bytes, body: StreamReader, *, is_last: bool) -> None:
         """Send an answer to a request whose body is read and dropped; after the last one, close the connection."""
         assert self.transport
         self.transport.write(answer)
@@ -257,13 +234,14 @@ class ClientConnection(web.RequestHandler):
         assert self._dropped is not None
         if self._dropped.exception() is not None:  # it is not encoded as its headers say, so nobody knows its end
             self.cut()
-        elif self._dropped.is_eof():
+            return
+        if not self._dropped.is_eof():
+            self._dropped.read_nowait()
+        if self._dropped.is_eof():
             self._dropped = None
             self._admission.wait(self, self._admission.pauses)
-        else:
-            self._dropped.read_nowait()
-            if self.queue is not self._admission.heads:
-                self._admission.wait(self, self._admission.heads)
+        elif self.queue is not self._admission.heads:
+            self._admission.wait(self, self._admission.heads)
 
     def cut(self) -> None:
         """Drop the connection and all unsent data."""
@@ -277,7 +255,7 @@ class ClientConnection(web.RequestHandler):
     ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
         """Send a response, the last one if the process stops. A refusal made by aiohttp gets the form of the API."""
         if isinstance(resp, web.HTTPException) and resp.status >= _ERRORS:
-            resp = self._refuse(request, responses.refuse_http(resp).response(), resp.reason)
+            resp = self._refused(request, responses.refuse_http(resp).response(), resp.reason)
         if self._admission.ending:
             resp.force_close()  # which also says so to the client
         return super().finish_response(request, resp, start_time)
@@ -303,11 +281,11 @@ class ClientConnection(web.RequestHandler):
             said = f": {reason[0]}" if reason else ""
             code = _TOO_LARGE if isinstance(exc, LineTooLong) else status
             refused = RequestRefused(code, f"The request is not valid HTTP{said}")
-            response = self._refuse(request, responses.refusal(refused).response(), refused.message)
+            response = self._refused(request, responses.refusal(refused).response(), refused.message)
         response.force_close()
         return response
 
-    def _refuse(self, request: web.BaseRequest, response: web.Response, reason: str) -> web.Response:
+    def _refused(self, request: web.BaseRequest, response: web.Response, reason: str) -> web.Response:
         request_id = request.get(REQUEST_ID) or new_request_id()
         log.info(
             "request_refused", status=response.status, reason=reason, address=request.remote, request_id=request_id

@@ -18,7 +18,7 @@ from schema.execution.operations import Schema
 from schema.execution.parameters import bearer
 from schema.execution.ports import Tokens
 from serving.http import health, requests, responses
-from serving.http.middleware import Origins, encoded, observed, request_id
+from serving.http.middleware import Origins, encoded, request_id
 from serving.http.negotiation import JSON, takes_events
 from serving.http.requests import Asked
 from serving.http.responses import Answer
@@ -46,7 +46,7 @@ class Door:
         self._most_body = settings.max_body
         self._schema = schema
         self._tokens = tokens
-        self._endpoint = endpoint
+        self.endpoint = endpoint
         self._origins = Origins(settings.cors_origins)
         self._refusals: dict[tuple[str, int], Answer] = {}
 
@@ -112,15 +112,10 @@ class Door:
         asked = Asked(message.method, message.path, headers, peer, request_id(headers), body=_peeked(body))
         return None if takes_events(asked.accept) else asked
 
-    async def answer(self, asked: Asked) -> Answer:
-        """Answer a plain request."""
-        answer = await observed(asked, self._endpoint(asked))
-        assert isinstance(answer, Answer)  # its client takes no stream
-        return answer
-
-    def sent(self, answer: Answer, asked: Asked, *, is_last: bool) -> bytes:
+    def sent(self, answer: Answer | web.StreamResponse, asked: Asked, *, closes: bool) -> bytes:
         """Return the answer to a plain request as it is sent."""
-        return encoded(answer, asked.request_id, self._origins.headers(asked.headers), closes=is_last)
+        assert isinstance(answer, Answer)  # its client takes no stream
+        return encoded(answer, asked.request_id, self._origins.headers(asked.headers), closes=closes)
 
     async def finish(self, seconds: float) -> None:
         """Give plain requests some seconds to end, and then cancel them."""

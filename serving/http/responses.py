@@ -9,7 +9,7 @@ from msgspec import Struct
 from strawberry.types import ExecutionResult
 
 from resolvers.process.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
-from schema.execution.encoding import COMPLETE, encode, is_request_error, next_event, to_json
+from schema.execution.encoding import COMPLETE, JsonResult, encode, is_request_error, next_event, to_json
 from schema.execution.parameters import EVENTS
 from serving.http.negotiation import GRAPHQL, JSON
 from serving.http.requests import RequestRefused, UnknownPath
@@ -35,7 +35,7 @@ class Answer(Struct, frozen=True):
 
 def answer(result: ExecutionResult, media: str) -> Answer:
     """Return the answer to an operation."""
-    if not is_request_error(result):
+    if isinstance(result, JsonResult) or not is_request_error(result):
         return _answer(to_json(result), _OK, media)
     errors = result.errors or []
     if media == EVENTS and isinstance(errors[0], BadUserInput | QueryTooComplex):

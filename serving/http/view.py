@@ -187,4 +187,4 @@ def _names_nothing(request: web.Request) -> bool:
 
 def _count_as_stream(request: web.Request) -> None:
     if isinstance(request.protocol, ClientConnection):  # tests of the application alone have another one
-        request.protocol.gate.stream()
+        request.protocol.stream()
