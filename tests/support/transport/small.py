@@ -17,6 +17,7 @@ from resolvers.process.tokens import Claims
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.client.health import Readiness
+from store.client.tracing import Take
 from store.settings import Settings
 
 SECRET_TEXT = "the password of the database"
@@ -131,11 +132,11 @@ class PlainServices:
     def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
         self.end_session = callback
 
-    def app(self, **turned: Any) -> web.Application:
-        """Return the application over these services, with some settings changed."""
+    def app(self, take_span: Take | None = None, **turned: Any) -> web.Application:
+        """Return the application over these services, with some settings changed; `take_span` gets its spans."""
         self.settings = Settings(**turned)
         self.may_stop.set()
-        self.served = create_app(small_schema(self.settings), self, PlainContext.new)
+        self.served = create_app(small_schema(self.settings), self, PlainContext.new, take_span=take_span)
         return self.served
 
 
