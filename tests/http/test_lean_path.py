@@ -1,0 +1,110 @@
+"""Plain requests are answered without aiohttp's loop over requests. It would take care of all that is tested here."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from serving.http.app import DOOR
+from serving.http.client_connection import ClientConnection
+from serving.http.door import Door
+from tests.support.transport import clients
+from tests.support.transport.raw import BODY, HEAD, Site, event_stream, serving
+from tests.support.transport.small import SECRET_TEXT, PlainContext, PlainServices, logged
+
+services = clients.services
+
+both_ways = pytest.mark.parametrize("lean", [True, False])
+
+
+def _holds(site: Site) -> bool:
+    """Return whether bytes wait until a plain request has been answered."""
+    return any(one._held for one in cast("Any", site.app[DOOR].answering))  # noqa: SLF001
+
+
+@both_ways
+async def test_cancelled_operation(services: PlainServices, monkeypatch: pytest.MonkeyPatch, *, lean: bool) -> None:
+    """A connection whose operation was cancelled is closed, and counts no longer."""
+
+    async def cancelled(_: PlainContext) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(PlainContext, "close", cancelled)
+    async with serving(services) as site:
+        site.app[DOOR].lean = lean
+        raw = await site.connect()
+        raw.write(HEAD + BODY)
+        assert await raw.is_closed()
+        await site.until(lambda: not site.admission)
+        assert site.app[DOOR].shedder.running == 0
+
+
+async def test_answer_that_cannot_be_sent(services: PlainServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection whose answer fails to be written is closed, counts no longer, and is logged as a fault."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(SECRET_TEXT)
+
+    monkeypatch.setattr(Door, "sent", broken)
+    with logged() as lines:
+        async with serving(services) as site:
+            raw = await site.connect()
+            raw.write(HEAD + BODY)
+            assert await raw.is_closed()
+            await site.until(lambda: not site.admission)
+            assert site.app[DOOR].shedder.running == 0
+    assert [line["log_level"] for line in lines if line["event"] != "request"] == ["error"]
+
+
+@both_ways
+async def test_records_outside_a_request(
+    services: PlainServices, monkeypatch: pytest.MonkeyPatch, *, lean: bool
+) -> None:
+    """A log record made when bytes arrive does not have the id of a request before them on the same connection."""
+    may_end, close = asyncio.Event(), PlainContext.close
+
+    async def late(context: PlainContext) -> None:
+        await may_end.wait()
+        await close(context)
+
+    monkeypatch.setattr(PlainContext, "close", late)
+    head = HEAD.replace(b"Host: x", b"Host: x\r\nX-Request-Id: first")
+    with logged() as lines:
+        async with serving(services, store_patience_ms=100) as site:
+            site.app[DOOR].lean = lean
+            shedder, moments = site.app[DOOR].shedder, iter(range(1_000))
+            shedder.clock = lambda: float(next(moments))
+            raw, other = await site.connect(), await site.connect()
+            raw.write(head + BODY)
+            await site.until(lambda: shedder.running)
+            services.silence = 0.1
+            assert await other.ask() == 503
+            raw.write(HEAD + BODY)
+            await site.until(lambda: not lean or _holds(site))
+            may_end.set()
+            assert (await raw.response())[0] == 200
+            await raw.response()
+            await other.ask()
+    (shed,) = [line for line in lines if line["event"] == "load_shed"]
+    assert "request_id" not in shed
+
+
+@both_ways
+async def test_request_behind_the_last_answer(
+    services: PlainServices, monkeypatch: pytest.MonkeyPatch, *, lean: bool
+) -> None:
+    """A request that arrives when a connection has sent its last answer is not executed."""
+    after = ClientConnection.log_access
+
+    def arrives(self: ClientConnection, *args: Any) -> None:
+        after(self, *args)
+        self.data_received(HEAD + BODY)  # before aiohttp closes the connection
+
+    async with serving(services) as site:
+        site.app[DOOR].lean = lean
+        raw = await event_stream(await site.connect())
+        monkeypatch.setattr(ClientConnection, "log_access", arrives)
+        await services.events.put(None)
+        await raw.reader.read()
+        await site.until(lambda: not site.admission)
+    assert len(services.contexts) == 1
