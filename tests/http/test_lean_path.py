@@ -7,7 +7,7 @@ import pytest
 
 from serving.http.app import DOOR
 from serving.http.client_connection import ClientConnection
-from serving.http.door import Door
+from serving.http.middleware import Origins
 from tests.support.transport import clients
 from tests.support.transport.raw import BODY, HEAD, Site, event_stream, serving
 from tests.support.transport.small import SECRET_TEXT, PlainContext, PlainServices, logged
@@ -39,21 +39,25 @@ async def test_cancelled_operation(services: PlainServices, monkeypatch: pytest.
         assert site.app[DOOR].shedder.running == 0
 
 
-async def test_answer_that_cannot_be_sent(services: PlainServices, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection whose answer fails to be written is closed, counts no longer, and is logged as a fault."""
+@both_ways
+async def test_answer_that_cannot_be_sent(
+    services: PlainServices, monkeypatch: pytest.MonkeyPatch, *, lean: bool
+) -> None:
+    """A connection whose answer fails to be made is closed, counts no longer, and is logged as a fault."""
 
-    def broken(*_: object, **__: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError(SECRET_TEXT)
 
-    monkeypatch.setattr(Door, "sent", broken)
+    monkeypatch.setattr(Origins, "headers", broken)
     with logged() as lines:
         async with serving(services) as site:
+            site.app[DOOR].lean = lean
             raw = await site.connect()
             raw.write(HEAD + BODY)
             assert await raw.is_closed()
             await site.until(lambda: not site.admission)
             assert site.app[DOOR].shedder.running == 0
-    assert [line["log_level"] for line in lines if line["event"] != "request"] == ["error"]
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["a connection failed"]
 
 
 @both_ways
