@@ -89,6 +89,7 @@ RAW = (
 )
 LENGTHS = (b"+%d", b"-%d", b" %d", b"%d ", b"0%d", b"%d, %d", b"%dx", b"0x%x", b"%d.0", b"1%030d", b"%d\x00", b"\t%d\t")
 TRANSFERS = (b"chunked", b"Chunked", b"gzip, chunked", b"chunked, gzip", b"identity", b"xchunked", b"chunked\t", b"")
+SIZES = (4_000, 4_095, 4_096, 4_097, 4_097, 9_000, 70_000, 140_000, 262_144, 262_145)  # bytes, about usual limits
 NAMES = ("query", "variables", "operationName", "extensions", "documentId", "doc_id", "id", "x")
 
 
@@ -159,7 +160,7 @@ def _text(lot: Random, sent: dict[str, Any]) -> bytes:
     )
     data = text.encode("utf-8", "surrogatepass")
     if lot.random() < 0.06:  # about the limit of the body, exactly at it as well
-        data = data[:-1] + b" " * max(0, lot.choice([4_000, 4_095, 4_096, 4_097, 9_000, 70_000]) - len(data)) + b"}"
+        data = data[:-1] + b" " * max(0, lot.choice(SIZES) - len(data)) + b"}"
     return data
 
 
