@@ -25,7 +25,7 @@ class Gathered(NamedTuple):
 
     def end(self) -> None:
         """Complete the futures that carry no replies: the readings have already taken theirs."""
-        for waits in (*(future for _, future in self.readings), *self.synchronising):
+        for waits in [future for _, future in self.readings] + self.synchronising:
             if not waits.done():
                 waits.set_result(None)
 
@@ -143,11 +143,14 @@ class Batcher:
 
     def _send_readings(self, gathered: Gathered) -> asyncio.Future[list[Any]] | None:
         """Send a batch without commands directly, unless the checks need commands. Most pages take this path."""
+        readings = [reading for reading, _ in gathered.readings]
         if self._checked is None:
-            has_to_ask = bool(self._checks.counting() or self._checks.reading())
-        else:
-            has_to_ask = not self._checked.done()
-        return None if has_to_ask else self._db.begin([reading for reading, _ in gathered.readings])
+            if self._checks.counting():
+                return None
+            readings = [*self._unchecked(), *readings]
+        elif not self._checked.done():
+            return None
+        return self._db.begin(readings)
 
     def _answered(self, gathered: Gathered, writes: int, answered: asyncio.Future[list[Any]]) -> None:
         self.is_current = self._db.is_answered(answered) and writes == self._writes

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from resolvers.loading.batcher import Batcher, sound
@@ -88,9 +87,10 @@ class DataLoader(Generic[Value]):
         except Exception as error:  # noqa: BLE001  every caller of one of these ids gets it
             values = dict.fromkeys(ids, error)
         self.found |= values
-        if any(issubclass(kind, Exception) for kind in set(map(type, values.values()))):
+        failed = [entity_id for entity_id, value in values.items() if isinstance(value, Exception)]
+        if failed:
             self._has_failed = True
-            values = {entity_id: value for entity_id, value in values.items() if not isinstance(value, Exception)}
+            values = {entity_id: value for entity_id, value in values.items() if entity_id not in failed}
         if self.cached and changed is not None:
             self.cached.keep(values, changed)
         self.leave(ids)
@@ -117,7 +117,7 @@ class _LoaderReading:
 
     def __init__(self, sought: list[Sought]) -> None:
         self._sought = sought
-        self.commands = list(chain.from_iterable(commands for _, _, commands in sought))
+        self.commands = [command for _, _, commands in sought for command in commands]
 
     def take(self, replies: list[Any], changed: Changed | None = None) -> None:
         start = 0
@@ -189,13 +189,18 @@ async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[An
 
 
 async def _ask(batcher: Batcher, asked: list[Sought]) -> None:
-    cacheable = _LoaderReading([one for one in asked if one[0].cached and one[2]])
-    others = _LoaderReading([one for one in asked if not (one[0].cached and one[2])])
-    reading = batcher.read(cacheable) if cacheable.commands else None
-    replies = await batcher.attempt(others.commands) if others.commands else []
+    cacheable: list[Sought] = []
+    plain: list[Sought] = []
+    for one in asked:
+        (cacheable if one[0].cached and one[2] else plain).append(one)
+    reading = batcher.read(_LoaderReading(cacheable)) if cacheable else None
+    if plain:
+        others = _LoaderReading(plain)
+        replies = await batcher.attempt(others.commands) if others.commands else []
     if reading:
         await reading
-    others.take(replies)
+    if plain:
+        others.take(replies)
 
 
 def records(
@@ -206,7 +211,8 @@ def records(
 ) -> DataLoader[Value | None]:
     """Return the data loader of records that are hashes, by their ids."""
 
-    def record(entity_id: int, reply: Any) -> Value | Exception | None:
+    # The annotation is quoted: Python would evaluate it anew for every loader.
+    def record(entity_id: int, reply: Any) -> "Value | Exception | None":
         # A broken record fails for the callers that ask for it, and not for the rest of the batch.
         try:
             if isinstance(reply, Exception):

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -169,6 +169,11 @@ class Context:
         """Return whether the document may name a field, so that prefetching for it pays."""
         return self.fields is None or field in self.fields
 
+    def wanted(self, fields: Mapping[str, str]) -> list[str]:
+        """Return the values of those fields that the document may name."""
+        named = self.fields
+        return [value for field, value in fields.items() if named is None or field in named]
+
     async def authenticate(self) -> None:
         """Run the session check and the rate limit, unless done; raises the error that ends the operation."""
         if not self.batcher.is_checked:
@@ -220,8 +225,9 @@ class Context:
 
     async def close(self) -> None:
         """End the operation. If it has read nothing, the session check runs now, and its failure sets `fatal`."""
-        with contextlib.suppress(RequestError):
-            await self.authenticate()
+        if not self.batcher.is_checked:
+            with contextlib.suppress(RequestError):
+                await self.authenticate()
 
     @property
     def is_subscribed(self) -> bool:

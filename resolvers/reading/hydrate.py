@@ -98,13 +98,15 @@ async def sight_of_posts(
 
     Other lookups share the round trip. Unless `flagged`, the viewer's flags that the document asks for do not.
     """
-    reposts = [post for post in found if type(post) is Repost]
-    members = [*also, *[post.author for post in found if post], *[post.original_author for post in reposts]]
-    originals = [post.original_id for post in reposts]
-    in_groups = [post.group for post in found if post and post.group]
-    in_groups += [post.original_group for post in reposts if post.original_group]
-    asked = flagged and any(map(context.wants, POST_FLAGS))
-    flags = _flags(context, POST_FLAGS, [*acted_for(filter(None, found)), *originals]) if asked else []
+    posts = [post for post in found if post]
+    members = [*also, *[post.author for post in posts]]
+    in_groups = [post.group for post in posts if post.group]
+    originals: list[int] = []
+    if reposts := [post for post in posts if type(post) is Repost]:
+        members += [post.original_author for post in reposts]
+        originals = [post.original_id for post in reposts]
+        in_groups += [post.original_group for post in reposts if post.original_group]
+    flags = _flags(context, POST_FLAGS, [*acted_for(posts), *originals]) if flagged else []
     return await sight_of(context, members, originals, *flags, *fetched, in_groups=in_groups)
 
 
@@ -180,7 +182,7 @@ def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> li
     """Return the lookups of the viewer's flags that the document may ask for; none for an anonymous viewer."""
     if context.viewer is None:
         return []
-    return [(getattr(context.load, loader), ids) for field, loader in flags.items() if context.wants(field)]
+    return [(getattr(context.load, loader), ids) for loader in context.wanted(flags)]
 
 
 async def post(context: Context, post_id: int) -> Post | None:
@@ -234,7 +236,7 @@ def profile_ahead(context: Context, member: int) -> list[Lookup]:
     about = _about(context, _undecided(context, [member]))
     pages = context.services.cached.profiles.all(member).values() if context.wants("timeline") else ()
     newest = [entry.entity for entry in min(pages, key=len, default=())]
-    acted_on = [acts_for(post) for post in context.load.post.find_cached(newest).values()]
+    acted_on = acted_for(context.load.post.find_cached(newest).values()) if newest else []
     return [*about, *_flags(context, POST_FLAGS, acted_on)] if acted_on else about
 
 
@@ -273,7 +275,7 @@ async def viewers(context: Context, members: Sequence[int]) -> list[Claims | Non
 
 def acts_for(post: Post) -> int:
     """Return the id of the post that likes, comments and reposts apply to: for a plain repost, its original."""
-    return post.original_id if isinstance(post, Repost) and post.is_plain else post.id
+    return acted_for((post,))[0]
 
 
 def acted_for(posts: Iterable[Post]) -> list[int]:

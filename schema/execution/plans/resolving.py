@@ -5,7 +5,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, cast
 
-import strawberry
 from graphql import FieldNode, GraphQLField, GraphQLResolveInfo, VariableNode
 from graphql.execution import Executor
 from graphql.execution.values import get_argument_values
@@ -68,8 +67,8 @@ class Resolver:
         self._declared = declared if _is_bare(declared) else None
         self._parameters = parameters(definition) if self._declared else None
         if self._declared:
-            info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
-            self._direct = _direct(self._declared, info_class)
+            self._direct = _direct(self._declared)
+            self._info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
 
     def bound(self, asked: PlannedOperation) -> Callable[[Any, Any], Any]:
         """Return a function of object and info that calls the resolver with the field's arguments in this operation."""
@@ -81,6 +80,10 @@ class Resolver:
             return partial(self._direct, simple)
         direct, known = self._direct, self._parameters
         return lambda one, info: direct(_converted(known, self._coerced(asked)), one, info)
+
+    def inform(self, info: GraphQLResolveInfo[Any]) -> Any:
+        """Return the info that the resolver expects: strawberry's, unless its wrapper makes that of graphql-core's."""
+        return info if self._parameters is None else self._info_class(info, self._declared)
 
     def _simple(self, asked: PlannedOperation, known: Mapping[str, Parameter]) -> Arguments | None:
         """Return the arguments by the resolver's parameter names; None where the cache cannot hold them.
@@ -151,15 +154,14 @@ def _converted(known: Mapping[str, Parameter], given: Arguments) -> Arguments:
     return {parameter.name: parameter.take(value) for parameter, value in named}
 
 
-def _direct(
-    declared: StrawberryField, info_class: type[strawberry.Info[Any, Any]]
-) -> Callable[[Arguments, Any, Any], Any]:
+def _direct(declared: StrawberryField) -> Callable[[Arguments, Any, Any], Any]:
     """Return a function that calls the resolver of a field with arguments, object and info."""
     act: Act | None = declared.metadata.get(ACT)
     if act:
         return _acting(*act)
     resolver: Any = declared.base_resolver
-    function, informed = resolver.wrapped_func, resolver.info_parameter
+    function = resolver.wrapped_func
+    informed = resolver.info_parameter.name if resolver.info_parameter else None
     takers = [one.name for one in (resolver.parent_parameter, resolver.root_parameter) if one]
     first = bool(resolver.self_parameter)
 
@@ -168,7 +170,7 @@ def _direct(
         for taker in takers:
             named[taker] = one
         if informed:
-            named[informed.name] = info_class(info, declared)
+            named[informed] = info
         return function(one, **named) if first else function(**named)
 
     return resolve

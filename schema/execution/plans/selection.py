@@ -243,7 +243,10 @@ class Field:
         return self._selections[name].begin(run, objects, paths)
 
     def _lazy_info(self, run: Run, above: Path | None = None) -> Any:
-        return LazyInfo(run.asked.context, partial(self.info, run, above))
+        return LazyInfo(run.asked.context, partial(self._inform, run, above))
+
+    def _inform(self, run: Run, above: Path | None) -> Any:
+        return self._resolver.inform(self.info(run, above))
 
     def info(self, run: Run, above: Path | None = None) -> GraphQLResolveInfo[Any]:
         """Return the info of a resolver. Without a single parent path, its path is the field alone."""
