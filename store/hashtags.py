@@ -10,9 +10,6 @@ from store.client.database import Command, Database, script
 from store.ids import first_of, instant
 from store.records.lists import read_pairs
 
-USES_SECONDS = 8 * 3600  # s: how long an hour's counts are kept
-TAGS_KEPT = 10_000  # tags; an hour's counts are trimmed to these once there are twice as many
-
 
 async def count_uses(db: Database, made: Iterable[tuple[int, Sequence[str]]]) -> None:
     """Count the tags of new posts in the hours in which the posts were created."""
@@ -31,8 +28,8 @@ def count_uses_commands(made: Iterable[tuple[int, Sequence[str]]]) -> list[Comma
         script(
             "count_uses",
             uses=keys.tag_uses(hour),
-            tags_kept=TAGS_KEPT,
-            ttl=USES_SECONDS,
+            tags_kept=keys.TAGS_KEPT,
+            ttl=keys.TAG_USES_SECONDS,
             counts=[part for pair in uses.items() for part in pair],
         )
         for hour, uses in hours.items()

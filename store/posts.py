@@ -78,12 +78,18 @@ async def publish(
 def _at_once(db: Database, draft: PostDraft, decade: int) -> list[Any]:
     """Return what `create_post` takes to deliver a post at once; nothing where a job has to do that."""
     settings = db.settings
-    others = draft.original, draft.reply_to, draft.group, draft.mentions, draft.hashtags, draft.images
+    others = draft.original, draft.reply_to, draft.group, draft.mentions, draft.images
     if db.is_cluster or any(others):
         return []
-    lists, sizes = (keys.public(), keys.important_public()), (settings.public_size, settings.important_size)
-    events = keys.events(), settings.events_kept, db.channel(keys.events_channel())
-    return [keys.followers(draft.author), fanout.reached_inline(db), *lists, *sizes, decade, *events]
+    return [
+        keys.followers(draft.author),
+        fanout.reached_inline(db),
+        *(keys.public(), keys.important_public()),
+        *(settings.public_size, settings.hashtag_size, settings.important_size),
+        decade,
+        *(keys.TAGS_KEPT, keys.TAG_USES_SECONDS),
+        *(keys.events(), settings.events_kept, db.channel(keys.events_channel())),
+    ]
 
 
 def create_command(db: Database, draft: PostDraft, source: str = "", at_once: Sequence[Any] = ()) -> Command:

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from store.keys.declaring import of_partition
 
 DAY = 86_400  # s: lifetime of idempotency keys and tombstones
+TAGS_KEPT = 10_000  # tags: the uses of an hour are trimmed to these once there are twice as many
+TAG_USES_SECONDS = 8 * 3600  # s: how long the uses of an hour are kept
 
 
 def hashtag(tag: str) -> str:

@@ -161,7 +161,8 @@ def read_post(post: int, fields: Fields) -> Post | None:
 
 def new_status(post: int, content: PostContent) -> Status:
     """Return a status as it is when it is made, which neither names nor answers anybody, nor has pictures."""
-    return Status(post, content.author, content.text, (), (), 0, 0, 0, 0, 0, False, None, None, content.location)
+    tags = content.hashtags
+    return Status(post, content.author, content.text, (), tags, 0, 0, 0, 0, 0, False, None, None, content.location)
 
 
 def read_hashtags(text: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from resolvers.upkeep import verify
 from store import keys, posts
 from store.client.database import Database
 from store.events import log
+from store.hashtags import hour_of
 from store.ids import instant
 from store.posts import Delivered, PostDraft
 from store.records.posts import Location
@@ -23,7 +24,7 @@ from tests.support.work import dump, number, photograph, put_back, waiting, work
 
 INLINE = 3
 SHOWN = "status { id text createdAt likeCount viewerHasLiked author { id login isFollowingViewer postCount } }"
-MADE_AT_ONCE = {keys.important_public(), keys.event_ids()}  # differ by the moment
+BY_THE_MOMENT = ("important:", keys.event_ids())  # Keys whose contents depend on the moment.
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ async def as_text(db: Database, post: int) -> dict[str, str]:
     return {
         name.replace(str(post), "POST"): str(value).replace(str(post), "POST")
         for name, value in held.items()
-        if name not in MADE_AT_ONCE
+        if not name.startswith(BY_THE_MOMENT)
     }
 
 
@@ -71,13 +72,14 @@ async def test_round_trips(one_server: Database, alice: Member, bob: Member, car
 
 @pytest.mark.parametrize("is_private", [False, True])
 @pytest.mark.parametrize("place", [None, Location(0.1, -7.25)], ids=["nowhere", "somewhere"])
+@pytest.mark.parametrize("tags", [(), ("tea", "数据", "tea")], ids=["untagged", "tagged"])
 async def test_the_same_as_by_a_job(
-    one_server: Database, alice: Member, place: Location | None, *, is_private: bool
+    one_server: Database, alice: Member, place: Location | None, tags: tuple[str, ...], *, is_private: bool
 ) -> None:
     """The store is the same after a delivery at once as after the job of the same post."""
     if is_private:
         await make_private(alice)
-    draft = PostDraft(number(alice.id), 'über "all"/\n数据', location=place)
+    draft = PostDraft(number(alice.id), 'über "all"/\n数据', hashtags=tags, location=place)
     before = await photograph(one_server)
     _, late, job = accepted(await posts.create(one_server, draft))
     await finish(one_server, job)
@@ -88,20 +90,21 @@ async def test_the_same_as_by_a_job(
     assert await as_text(one_server, delivered.post.id) == expected
     assert delivered.post == await posts.post(one_server, delivered.post.id)
     score = None if is_private else ranking.score(instant(delivered.post.id))
-    stored = await one_server.one("ZSCORE", keys.important_public(), delivered.post.id)
-    assert (stored and float(stored)) == score
+    for _, ranking_key in keys.ranked_lists(tags):
+        stored = await one_server.one("ZSCORE", ranking_key, delivered.post.id)
+        assert (stored and float(stored)) == score
+    uses = await one_server.ask(*(("ZSCORE", keys.tag_uses(hour_of(instant(delivered.post.id))), tag) for tag in tags))
+    assert uses == [None if is_private else "1"] * len(tags)
 
 
-@pytest.mark.parametrize("text", ["hi @bob", "#tea", "to many"])
+@pytest.mark.parametrize("text", ["hi @bob", "to many"])
 async def test_left_to_a_job(
     services: Services, one_server: Database, anonymous: Member, alice: Member, text: str
 ) -> None:
-    """A post that names a member or a tag, and one to FANOUT_INLINE followers, is delivered by a job."""
+    """A post that names a member, and one to FANOUT_INLINE followers, is delivered by a job."""
     if text == "to many":
         services.db.settings = replace(services.db.settings, fanout_inline=2)
-    draft = PostDraft(
-        number(alice.id), text, mentions=(number(alice.id),) * ("@" in text), hashtags=("tea",) * ("#" in text)
-    )
+    draft = PostDraft(number(alice.id), text, mentions=(number(alice.id),) * ("@" in text))
     _, _, job = accepted(await posts.publish(one_server, draft, ranking.DECADE_SECONDS))
     assert job is not None
 

@@ -212,7 +212,7 @@ async def test_an_event_appended_twice(db: Database, services: Services, alice: 
     """A repeated job appends its event once."""
     await bob.follow(alice)
     async with watching(bob, db) as stream:
-        post = await alice.post("once #tea")  # by a job, because of the tag
+        post = await alice.post("once, @alice")  # by a job, because of the mention
         delivery = PostDelivery(author=number(alice.id))
         await perform(services.db, Job(number(post), delivery), Budget(1000))
         last = await alice.post("and then")

@@ -184,7 +184,7 @@ async def test_uses_counted_twice(db: Database, alice: Member) -> None:
 
 async def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch, db: Database) -> None:
     """The most used tags of an hour are kept, once there are twice too many, and all of them for eight hours."""
-    monkeypatch.setattr(hashtags, "TAGS_KEPT", 2)
+    monkeypatch.setattr(keys, "TAGS_KEPT", 2)
     made = [(first_of(datetime.now(UTC)), tags) for tags in (["a", "b"], ["b", "c"], ["c", "d"])]
     await hashtags.count_uses(db, made)
     (key,) = await find(db, "tag-uses:*")

@@ -177,9 +177,9 @@ async def test_what_goes_on_without_memory(
 
 async def test_half_of_the_permissions(db: Database, alice: Member) -> None:
     """A script that may write but not lease its job is refused with the state of the server, too."""
-    await alice.post("#this makes the group of workers")
+    await alice.post("@alice, this makes the group of workers")
     await db.ask(("ACL", "SETUSER", "default", "-xreadgroup"))
-    assert await alice.fail('mutation { post(input: {text: "#x"}) { status { id } } }') == "SERVICE_UNAVAILABLE"
+    assert await alice.fail('mutation { post(input: {text: "@alice"}) { status { id } } }') == "SERVICE_UNAVAILABLE"
 
 
 async def test_requests_are_limited_all_the_same(settings: Settings, alice: Member, bob: Member) -> None:

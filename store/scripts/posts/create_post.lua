@@ -73,11 +73,38 @@ if imported ~= '' then
   redis.call('HINCRBY', imported, author, 1)
 end
 
--- Delivers a plain status to all followers, and then logs its event. Returns the number of followers, or a false value
--- when they are too many for one step.
+local followers, most, timeline, ranking, timeline_size, hashtag_size, ranking_size, decade, tags_kept, uses_ttl, events,
+  events_kept, channel = unpack(at_once)
+
+-- Lists a new post publicly and with its tags. Returns its content for the event log.
+local function list_new()
+  local made = math.floor(tonumber(id) / 4096) + EPOCH
+  local score, counts, listed = made / 1000 / decade, {}, {}
+  list_publicly(timeline, ranking, {id, score})
+  trim_publicly(timeline, ranking, timeline_size, ranking_size)
+  for tag in string.gmatch(post.hashtags, '[^#]+') do
+    if not listed[tag] then
+      local tagged, ranked = Stem.hashtag .. '{' .. tag .. '}', Stem.important_hashtag .. '{' .. tag .. '}'
+      list_publicly(tagged, ranked, {id, score})
+      trim_publicly(tagged, ranked, hashtag_size, ranking_size)
+      listed[tag], counts[#counts + 1], counts[#counts + 2] = true, tag, 1
+    end
+  end
+  if #counts > 0 then
+    count_tags(Stem.tag_uses .. '{' .. math.floor(made / 3600000) .. '}', tags_kept, uses_ttl, counts)
+  end
+  local content = {}
+  for _, field in ipairs({StatusField.TEXT, StatusField.LATITUDE, StatusField.LONGITUDE}) do
+    if post[field] ~= '' then
+      content[#content + 1], content[#content + 2] = field, post[field]
+    end
+  end
+  return content
+end
+
+-- Delivers a status to all followers, and then logs its event. Returns the number of followers, or a false value when
+-- they are too many for one step.
 local function deliver_at_once()
-  local followers, most, timeline, ranking, timeline_size, ranking_size, decade, events, events_kept, channel =
-    unpack(at_once)
   local members = redis.call('ZRANGE', followers, 0, most - 1)
   if #members == tonumber(most) then
     return false
@@ -88,14 +115,8 @@ local function deliver_at_once()
   end
   local about, content = {'kind', 'post', 'actor', author, 'post', id}, {}
   if is_public then
-    list_publicly(timeline, ranking, {id, now_ms() / 1000 / decade})
-    trim_publicly(timeline, ranking, timeline_size, ranking_size)
     about[7], about[8] = 'is_public', '1'
-    for _, field in ipairs({StatusField.TEXT, StatusField.LATITUDE, StatusField.LONGITUDE}) do
-      if post[field] ~= '' then
-        content[#content + 1], content[#content + 2] = field, post[field]
-      end
-    end
+    content = list_new()
   end
   append_to_log(events, events_kept, channel, about, content)
   return #members

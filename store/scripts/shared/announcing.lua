@@ -24,6 +24,19 @@ local function trim_publicly(timeline, ranking, timeline_size, ranking_size)
   return #surplus
 end
 
+-- Counts uses of tags in an hour. The tags are trimmed only at twice the number kept: a new tag needs time to collect
+-- uses. `counts` is a list of tags, each followed by how often it is used.
+local function count_tags(uses, tags_kept, ttl, counts)
+  for i = 1, #counts, 2 do
+    redis.call('ZINCRBY', uses, counts[i + 1], counts[i])
+  end
+  local size, kept = redis.call('ZCARD', uses), tonumber(tags_kept)
+  if size > 2 * kept then
+    redis.call('ZREMRANGEBYRANK', uses, 0, size - kept - 1)
+  end
+  redis.call('EXPIRE', uses, ttl)
+end
+
 -- Appends an event to the log, and hands it to the subscribed processes with its content, which is not stored, so that
 -- no text outlives its post. Both are lists of fields and values. Returns the event's id.
 local function append_to_log(events, events_kept, channel, fields, content)
