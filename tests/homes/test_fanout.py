@@ -1,6 +1,7 @@
 """Fan-out: the request delivers to a few followers, and a worker continues where the request stopped."""
 
 import asyncio
+import random
 
 import pytest
 
@@ -13,7 +14,7 @@ from store.client.database import Database
 from store.events import log
 from store.homes import fanout
 from store.homes import stored as homes
-from store.homes.fanout import Delivery
+from store.homes.fanout import WAITING, Delivery
 from store.ids import partition
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
@@ -271,3 +272,17 @@ async def test_work_that_fails_for_a_while(services: Services, alice: Member, fa
     assert all(await reached(fans, other))
     logged = [event.post for event in await log.between(services.db, "0-0") if event.kind == "post"]
     assert sorted(logged) == [number(post), number(other)]
+
+
+@pytest.mark.parametrize("last", range(1, WAITING + 2))
+async def test_posts_that_arrive_in_any_order(services: Services, alice: Member, fans: list[Member], last: int) -> None:
+    """Of posts above the end of the list, the home lists each once, newest first, in whatever order they arrive."""
+    db, fan = services.db, number(fans[0].id)
+    first = number(await alice.post("the end of the list"))
+    made = list(range(first + 1, first + 1 + last))
+    arriving = made.copy()
+    random.Random(last).shuffle(arriving)  # noqa: S311  chance that can be repeated, no secret
+    for post in [*arriving, *arriving]:
+        batch = fanout.begin(db, Delivery(number(alice.id), post, number(alice.id)), 0, 1)
+        await fanout.finish(db, batch, await db.one(*batch.command))
+    assert [entry.entity for entry in await homes.home(db, fan)] == [*reversed(made), first]

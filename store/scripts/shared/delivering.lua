@@ -33,23 +33,30 @@ local function begin_delivery(delivery)
   return delivery
 end
 
--- Returns what `newest` of a home becomes when the post is appended, nil when the home needs `insert_post`. `waiting` is
--- what `newest` is, false when there is none.
+-- Returns what `newest` of a home becomes when the post is added, nil when the home needs `insert_post`. `waiting` is
+-- what `newest` is, false when there is none. Posts of one millisecond may arrive in any order. A post above the
+-- beginning of `newest` is above every entry of the list, and waits at its place.
 local function append_post(delivery, tag, waiting)
-  local place = delivery.place
+  local place, sub = delivery.place, string.sub
   waiting = waiting or begin_waiting(Stem.home .. tag, Stem.home_state .. tag, delivery.post, delivery.most)
-  if waiting == place then
-    return place
-  elseif waiting and string.sub(waiting, -WIDTH) < place then
-    waiting = waiting .. place
-    if #waiting <= delivery.widest then
-      return waiting
-    end
-    if add_waiting(Stem.home .. tag, waiting) > delivery.most then
-      trim(home_of(tag, delivery.lift), delivery.home_size, delivery.slack, delivery.oldest)
-    end
-    return place
+  if not waiting or sub(waiting, 1, WIDTH) > place then
+    return nil
   end
+  local at = #waiting
+  while sub(waiting, at - WIDTH + 1, at) > place do
+    at = at - WIDTH
+  end
+  if sub(waiting, at - WIDTH + 1, at) == place then
+    return waiting
+  end
+  waiting = sub(waiting, 1, at) .. place .. sub(waiting, at + 1)
+  if #waiting <= delivery.widest then
+    return waiting
+  end
+  if add_waiting(Stem.home .. tag, waiting) > delivery.most then
+    trim(home_of(tag, delivery.lift), delivery.home_size, delivery.slack, delivery.oldest)
+  end
+  return sub(waiting, -WIDTH)
 end
 
 -- Adds the post to a home at its place, wherever that is. A home that does not exist is not begun.
