@@ -179,7 +179,8 @@ class RedisConnection(asyncio.Protocol):
                     batch.replied.set_result(batch.replies)
             if not self._sent:
                 self._read_pushes()
-            self._leave()
+            if self._unsent:
+                self._leave()
         except (hiredis.ProtocolError, UnicodeDecodeError) as error:
             self._end(RedisConnectionError(f"not a reply: {error}"))
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache, partial
@@ -171,14 +171,18 @@ class Database:
         hand_out(readings, replies[len(commands) :], None)
         return replies[: len(commands)]
 
-    async def run(self, commands: Sequence[Command]) -> list[Any]:
+    def run(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
         """Send commands in one round trip and return their replies in order.
 
         A failed command's reply is the error itself. Raises Unavailable when the server cannot be reached.
         """
+        parent = SPAN.get()
+        return self._send(commands) if parent is None else self._send_watched(parent, commands)
+
+    async def _send_watched(self, parent: Span, commands: Sequence[Command]) -> list[Any]:
         if not commands:
             return []
-        with _watched(commands):
+        with _Watched(parent, commands, ()):
             return await self._send(commands)
 
     async def ask(self, *commands: Command) -> list[Any]:
@@ -242,6 +246,8 @@ class Database:
             work.round_trips += 1
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
+        if not commands:
+            return []
         self._count()
         tries = _Tries()
         replies = await self._try(commands, tries)

@@ -90,7 +90,7 @@ class ScriptParameters:
 
     def values(self, named: Mapping[str, Any]) -> list[Any]:
         """Return the values of named parameters in their order. Raises KeyError for a missing one."""
-        values = [named[name] for name in self.required]
+        values = list(map(named.__getitem__, self.required))
         for name in self.optional:
             if name in named:
                 if len(values) < len(self.required) + self.optional.index(name):

@@ -1,7 +1,7 @@
 """One server: alone, or a primary of a cluster."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import redis.asyncio as redis
@@ -60,18 +60,21 @@ class StoreNode:
 
         Raises redis-py's ConnectionError and TimeoutError, and OSError.
         """
-        replies = await self._run(commands)
+        replies = await self._once(commands)
         if NoScriptError in set(map(type, replies)):
             missing = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
             # This happens at the first use on a server, or after its restart. Loading twice is harmless.
             await self.load_scripts()
-            for i, reply in zip(missing, await self._run([commands[i] for i in missing]), strict=True):
+            for i, reply in zip(missing, await self._once([commands[i] for i in missing]), strict=True):
                 replies[i] = reply
         return replies
 
-    async def _run(self, commands: Commands) -> list[Any]:
+    def _once(self, commands: Commands) -> Awaitable[list[Any]]:
+        return self._acknowledged(commands) if self._changes.replicas else self._connections.run(commands)
+
+    async def _acknowledged(self, commands: Commands) -> list[Any]:
         """Return the replies; a change that too few replicas have is refused, or Lost if it has been made."""
-        if not self._changes.replicas or not any(map(needs_replicas, commands)):
+        if not any(map(needs_replicas, commands)):
             return await self._connections.run(commands)
         if not self._changes.is_lacking:
             return await self._changes.run(commands)
