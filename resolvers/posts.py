@@ -1,8 +1,9 @@
 """Statuses, quotes and plain reposts: publishing, hiding and deleting them, and their reposts, quotes and replies."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from resolvers.jobs import dispatch
 from resolvers.operation import write_limits

@@ -27,8 +27,7 @@ from store.scripts.mailboxes import mailboxes
 _JOB_REPLY = 2  # Parts of the reply of `create_post` with a job.
 
 
-@dataclass(frozen=True, slots=True)
-class PostDraft(PostContent):
+class PostDraft(PostContent, frozen=True):
     """A post to be created."""
 
     idempotency_key: str | None = None
@@ -92,8 +91,8 @@ def _at_once(db: Database, draft: PostDraft, decade: int) -> list[Any]:
     ]
 
 
-def create_command(db: Database, draft: PostDraft, source: str = "", at_once: Sequence[Any] = ()) -> Command:
-    """Return the command that commits a post, and counts it if it is imported from a source."""
+def create_command(db: Database, draft: PostDraft, at_once: Sequence[Any] = ()) -> Command:
+    """Return the command that commits a post."""
     a, p = draft.author, partition(draft.author)
     kind, used = "repost" if draft.original else "post", draft.idempotency_key
     idempotency = {"idempotency": keys.idempotency(a, kind, used)} if used else {}
@@ -111,7 +110,6 @@ def create_command(db: Database, draft: PostDraft, source: str = "", at_once: Se
         digest=draft.digest,
         ttl=keys.DAY,
         **fanout.bounds(db),
-        imported=keys.imported(p, source) if source else "",
         image_prefix=image_prefix(p),
         images=write_wanted(draft.images),
         at_once=at_once,

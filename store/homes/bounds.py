@@ -1,6 +1,7 @@
 """What bounds a home, and when a repost lifts a post in it."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from store.client.database import Database
 from store.ids import first_of, span
@@ -13,7 +14,12 @@ def limits(db: Database) -> dict[str, int]:
 
 def lift(db: Database) -> int:
     """Return how much higher than the place of its post the id of a repost must be to lift it; 0 if none does."""
-    return span(timedelta(hours=db.settings.repost_lift_hours))
+    return _ids_in(db.settings.repost_lift_hours)
+
+
+@lru_cache(maxsize=1)
+def _ids_in(hours: int) -> int:
+    return span(timedelta(hours=hours))
 
 
 def oldest(db: Database) -> int:

@@ -1,7 +1,6 @@
 """Posts and comments as records."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec import Struct, json
@@ -24,8 +23,7 @@ class Location(Struct, frozen=True):
         return cls(float(latitude), float(longitude)) if latitude and longitude else None
 
 
-@dataclass(frozen=True, slots=True)
-class PostContent:
+class PostContent(Struct, frozen=True):
     """What a post is when it is made. A plain repost has an original and no text. `FIELDS` are written from it."""
 
     author: int
@@ -77,8 +75,8 @@ LOGGED = tuple(name for name, field in FIELDS.items() if field.is_logged)
 
 
 def write_content(post: PostContent) -> str:
-    """Return what a post is, as the scripts take it that write its record: JSON of `FIELDS`, "" for what is absent."""
-    return json.encode({name: str(field.write(post) or "") for name, field in FIELDS.items()}).decode()
+    """Return what a post is, as the scripts take it that write its record: JSON of its `FIELDS`, without absent ones."""
+    return json.encode({name: str(value) for name, field in FIELDS.items() if (value := field.write(post))}).decode()
 
 
 class Status(Struct, frozen=True):

@@ -1,6 +1,5 @@
 """A field of a post is declared once: it is written, read, exported, logged, and tells a retry from other input."""
 
-import dataclasses
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLInputObjectType, build_schema
+from msgspec import structs
 
 import server
 from resolvers.archives.posts import _About, _post
@@ -90,7 +90,7 @@ def test_every_field_is_declared() -> None:
 
 def test_every_field_is_written_and_read() -> None:
     """A post with every field set is read back as it was written."""
-    assert all(getattr(FULL, field.name) != field.default for field in dataclasses.fields(PostContent))
+    assert all(getattr(FULL, field.name) != field.default for field in structs.fields(PostContent))
     fields = {StatusField.AUTHOR: str(FULL.author), **dict(_written(FULL))}
     assert fields.keys() == {StatusField.AUTHOR, *FIELDS}
     post = read_post(20, fields)
@@ -99,7 +99,7 @@ def test_every_field_is_written_and_read() -> None:
     not_read = {
         "of_quote"
     }  # the global id of the original says it, and only an export asks for it without the original
-    for field in dataclasses.fields(PostContent):
+    for field in structs.fields(PostContent):
         if field.name not in not_read:
             assert getattr(post, of_record.get(field.name, field.name)) == getattr(FULL, field.name), field.name
 
@@ -110,7 +110,7 @@ def _written(content: PostContent) -> dict[str, str]:
 
 async def test_create_and_restore(db: Database, alice: Member) -> None:
     """A script writes each field that is set, and no field that is empty."""
-    draft = posts.PostDraft(**{**dataclasses.asdict(FULL), "author": number(alice.id), "location": FULL.location})
+    draft = posts.PostDraft(**{**structs.asdict(FULL), "author": number(alice.id), "location": FULL.location})
     _, post, _ = accepted(await posts.create(db, draft))
     held = read_pairs(await db.one("HGETALL", keys.status(post)))
     assert held == {StatusField.AUTHOR: str(number(alice.id)), **_written(FULL)}

@@ -5,8 +5,9 @@ The whole file is checked before anything is written. A run that was interrupted
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from resolvers.homes import build
 from resolvers.jobs import dispatch, name_index

@@ -1,7 +1,7 @@
 -- Writes a post from an export under the id that it had, in its author's partition. Nothing is delivered.
 -- KEYS: user, status, profile, hidden, reposted.
 -- ARGV: author, id, status_prefix, content (JSON), is_hidden ('1' or '').
--- `content` has the fields of the post, '' for each that is absent. A plain repost is written only if its original is a
+-- `content` has the fields of the post that are not absent. A plain repost is written only if its original is a
 -- post of the same author.
 -- Returns 1, 0 for a post that is there, TAKEN for one of somebody else, or GONE for a plain repost whose original is not
 -- there.
@@ -12,7 +12,7 @@ local known = redis.call('HGET', status, StatusField.AUTHOR)
 if known then
   return known == author and 0 or Refusal.TAKEN
 end
-local post = cjson.decode(content)
+local post = with_absent(cjson.decode(content))
 local plain = post.original ~= '' and post.text == ''
 if plain and redis.call('HEXISTS', reposted, post.original) == 1 then
   return 0

@@ -3,11 +3,10 @@
 -- KEYS: minted, jobs, user, profile, home, home_state, sources, candidates, newest, reposted, hidden, writes, texts,
 --       uploads, idempotency?
 -- ARGV: partition, author, status_prefix, content (JSON), digest, ttl (s), lift, home_size, home_slack, oldest,
---       newest_size, imported, limits, image_prefix, images, at_once...
--- `content` has the fields of the post, '' for each that is absent. A post in a group goes to no home, and its entry in
+--       newest_size, limits, image_prefix, images, at_once...
+-- `content` has the fields of the post that are not absent. A post in a group goes to no home, and its entry in
 -- the profile names the group.
 -- `ttl` is that of the idempotency key.
--- `imported` is the key of the hash that counts the posts of an import by author.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- `limits` are those of `exceeds`.
 -- `images` is JSON: the `wanted` of `first_obstacle`.
@@ -15,7 +14,7 @@
 -- `at_once` is what `deliver_at_once` takes. It is empty on a cluster, and for a post that is delivered later anyway.
 -- Returns {id, job body}, {id} for a retry or a second plain repost, CONFLICT, HOUR, TEXT, or the refusal of a picture.
 -- Without a job, returns {id, '', number of followers reached, the author's number of posts, their other fields}.
-local post = cjson.decode(content)
+local post = with_absent(cjson.decode(content))
 local plain = post.original ~= '' and post.text == ''
 local fields, member = redis.call('HGETALL', user), {}
 if #fields == 0 then
@@ -69,9 +68,6 @@ elseif post.group == '' then
   deliver_here(delivery, {newest}, delivery.is_newest and {redis.call('GET', newest)})
 end
 remember_result(idempotency, digest, id, ttl)
-if imported ~= '' then
-  redis.call('HINCRBY', imported, author, 1)
-end
 
 local followers, most, timeline, ranking, timeline_size, hashtag_size, ranking_size, decade, tags_kept, uses_ttl, events,
   events_kept, channel = unpack(at_once)

@@ -122,10 +122,15 @@ local function write_post(status, author, post)
   redis.call('HSET', status, unpack(fields))
 end
 
+-- Returns the fields of a post, of which each that is absent becomes ''.
+local function with_absent(post)
+  return setmetatable(post, {__index = function() return '' end})
+end
+
 -- Returns the record of a post, where each absent field is ''.
 local function read_post(status)
   local fields = redis.call('HGETALL', status)
-  local post = setmetatable({}, {__index = function() return '' end})
+  local post = with_absent({})
   for i = 1, #fields, 2 do
     post[fields[i]] = fields[i + 1]
   end

@@ -1,6 +1,5 @@
 """Restoring an account from an export: its posts under the ids that they had, and whether its names are free."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from store import jobs, keys, posts
@@ -12,8 +11,7 @@ from store.records.posts import PostContent, write_content
 from store.refusals import Refusal, refused
 
 
-@dataclass(frozen=True, slots=True)
-class RestoredPost(PostContent):
+class RestoredPost(PostContent, frozen=True):
     """A post from an export."""
 
     id: int = 0

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from store import jobs, posts
 from store.homes import stored
