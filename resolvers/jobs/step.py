@@ -9,6 +9,7 @@ from typing import Any
 from store import jobs, kinds, timelines
 from store.client.database import Database
 from store.client.metering import METER
+from store.homes.fanout import Reached
 from store.records.jobs import AnyBody, Job, OneBody
 from store.records.lists import Entry
 from store.refusals import Refusal
@@ -39,8 +40,7 @@ class Budget:
 
 Step = Callable[[Database, Job[OneBody], Budget], Awaitable[None]]  # raises LeftToWorker, else the job is done
 Part = tuple[str, int]  # the job's cursor after a part of its work, and the cost of the part in followers
-# Acts on at most so many followers after an edge; returns how many there were, and the last one's edge.
-Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
+Reach = Callable[[int, int], Awaitable[Reached]]  # acts on at most so many followers after an edge
 
 STEPS: dict[type[AnyBody], Step[Any]] = {}  # by the bodies of their jobs; `dispatch` imports all modules that have some
 
@@ -96,11 +96,11 @@ async def to_followers(
 ) -> None:
     """Act on all followers in batches, as `in_batches` does."""
 
-    async def reach(after: int, count: int) -> tuple[int, int]:
+    async def reach(after: int, count: int) -> Reached:
         batch = await timelines.after(db, kinds.FOLLOWERS.key(author), after, count)
         if batch:
             await act(batch)
-        return len(batch), batch[-1].place if batch else after
+        return Reached(len(batch), batch[-1].place if batch else after)
 
     await in_batches(db, job, budget, reach)
 
@@ -114,11 +114,13 @@ async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size:
     size = size or db.settings.fanout_batch
     while True:
         count = int(min(size, max(budget.left, 1)))
-        reached, cursor = await reach(cursor, count)
+        reached, cursor, is_left = await reach(cursor, count)
         budget.left -= reached
         if reached < count:
             return
-        if not await jobs.checkpoint(db, job, str(cursor)):
+        if is_left is None:
+            is_left = await jobs.checkpoint(db, job, str(cursor))
+        if not is_left:
             return  # a delete has overtaken the delivery, and retracts what was delivered
         if budget.left <= 0:
             raise LeftToWorker(StepOutcome.MORE)

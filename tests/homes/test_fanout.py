@@ -286,3 +286,18 @@ async def test_posts_that_arrive_in_any_order(services: Services, alice: Member,
         batch = fanout.begin(db, Delivery(number(alice.id), post, number(alice.id)), 0, 1)
         await fanout.finish(db, batch, await db.one(*batch.command))
     assert [entry.entity for entry in await homes.home(db, fan)] == [*reversed(made), first]
+
+
+async def test_a_batch_saves_its_progress(services: Services, alice: Member, fans: list[Member]) -> None:
+    """A full batch saves its last edge as its job's progress, where one server has all; says if the job is gone."""
+    db, author = services.db, number(alice.id)
+    post = number(await alice.post("to all"))
+    for is_there in (True, False):
+        batch = fanout.begin(db, Delivery(author, post, author), 0, BATCH, post)
+        came = await fanout.finish(db, batch, await db.one(*batch.command))
+        assert came == (BATCH, came.last, None if db.is_cluster else is_there)
+        if not db.is_cluster and is_there:
+            assert int(await db.one("HGET", keys.progress(partition(post)), post)) == came.last
+        await db.ask(jobs.finish(post))
+    whole = fanout.begin(db, Delivery(author, post, author), 0, FOLLOWERS + 1, post)
+    assert (await fanout.finish(db, whole, await db.one(*whole.command))).is_left is None

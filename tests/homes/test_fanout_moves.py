@@ -46,8 +46,7 @@ async def deliver(db: Database, post: int) -> int:
     """Deliver a post of the author to all followers; returns how many there were."""
     delivery = Delivery(AUTHOR, post, AUTHOR)
     batch = fanout.begin(db, delivery, 0, len(FOLLOWERS))
-    reached, _ = await fanout.finish(db, batch, await db.one(*batch.command))
-    return reached
+    return (await fanout.finish(db, batch, await db.one(*batch.command))).followers
 
 
 async def retract(db: Database, post: int) -> None:

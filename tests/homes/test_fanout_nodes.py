@@ -72,8 +72,7 @@ async def many(db: Database, followed: int) -> list[int]:
 async def deliver(db: Database, delivery: Delivery, count: int) -> int:
     """Deliver to the first followers; returns how many there were."""
     batch = fanout.begin(db, delivery, 0, count)
-    reached, _ = await fanout.finish(db, batch, await db.one(*batch.command))
-    return reached
+    return (await fanout.finish(db, batch, await db.one(*batch.command))).followers
 
 
 async def stored(db: Database, member: Member) -> list[int]:

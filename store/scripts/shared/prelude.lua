@@ -79,6 +79,17 @@ local function leave(stream, id)
   redis.call('XCLAIM', stream, 'workers', 'perch', 0, str(id) .. '-0', 'IDLE', 86400000, 'JUSTID')
 end
 
+-- Saves how far a job has come, and renews its lease. A job that progresses is not failing, so its attempts are counted
+-- from zero again. Returns 1; 0 when the job is finished or overtaken by a delete.
+local function save_progress(stream, progress, job, cursor)
+  local held = redis.call('XCLAIM', stream, 'workers', 'perch', 0, job .. '-0', 'RETRYCOUNT', 0, 'JUSTID')
+  if #held == 0 then
+    return 0
+  end
+  redis.call('HSET', progress, job, cursor)
+  return 1
+end
+
 -- Ends every session of a member but one. Returns those that ended.
 local function end_others(sessions, session)
   local ended = {}
