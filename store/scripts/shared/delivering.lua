@@ -21,7 +21,8 @@ local function each_partition(groups, act)
   return left
 end
 
--- `delivery` is a table with the arguments of the same names: lift, home_size, home_slack, oldest, newest_size, deliverer, post, author, repost, earlier_reposts.
+-- `delivery` is a table with the arguments of the same names: lift, home_size, home_slack, oldest, newest_size,
+-- deliverer, post, author, repost, earlier_reposts.
 -- Almost always the post is newer than every entry of a home. It is then appended to `newest`, which takes reading
 -- and writing no other key.
 local function begin_delivery(delivery)
