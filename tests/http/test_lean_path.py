@@ -112,3 +112,18 @@ async def test_request_behind_the_last_answer(
         await raw.reader.read()
         await site.until(lambda: not site.admission)
     assert len(services.contexts) == 1
+
+
+@both_ways
+async def test_request_behind_a_body_that_is_still_read(services: PlainServices, *, lean: bool) -> None:
+    """A request behind a body that cannot be decoded is not executed, even if an early answer precedes that body."""
+    head = HEAD.replace(b"Host: x", b"Host: x\r\nAccept: image/png\r\nContent-Encoding: gzip")
+    async with serving(services) as site:
+        site.app[DOOR].lean = lean
+        raw = await site.connect()
+        raw.write(head)
+        assert (await raw.response())[0] == 406
+        raw.write(BODY + HEAD + BODY)
+        await raw.reader.read()
+        await site.until(lambda: not site.admission)
+    assert not services.contexts
