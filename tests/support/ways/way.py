@@ -213,12 +213,14 @@ def _reads(connection: ClientConnection) -> bool:
 
 
 def _waits(connection: ClientConnection) -> bool:
-    if connection.queue is not None or connection._payload_parser is not None:  # noqa: SLF001  a websocket is open
-        return True
+    """Return whether a server waits for its client. The queue alone does not tell, if requests are pipelined."""
+    request = connection._current_request  # noqa: SLF001  aiohttp does not tell
+    is_socket = connection._payload_parser is not None  # noqa: SLF001
+    is_working = request is not None and request.content.is_eof()
+    if is_socket or is_working:
+        return is_socket
     # After an invalid chunk, aiohttp reads no more of the body, for whose rest it waits nevertheless.
-    request, behind = connection._current_request, connection._messages  # noqa: SLF001
-    is_waiting = request is None or not request.content.is_eof()
-    return is_waiting and any(isinstance(one, _ErrInfo) for one, _ in behind)
+    return connection.queue is not None or any(isinstance(one, _ErrInfo) for one, _ in connection._messages)  # noqa: SLF001
 
 
 async def _until(condition: Callable[[], object]) -> None:
