@@ -4,6 +4,7 @@ import asyncio
 from typing import Any, cast
 
 import pytest
+from aiohttp.web_protocol import MAX_MSG_QUEUE_SIZE
 
 from serving.http.app import DOOR
 from serving.http.client_connection import ClientConnection
@@ -127,3 +128,12 @@ async def test_request_behind_a_body_that_is_still_read(services: PlainServices,
         await raw.reader.read()
         await site.until(lambda: not site.admission)
     assert not services.contexts
+
+
+@both_ways
+async def test_many_requests_of_a_connection(services: PlainServices, *, lean: bool) -> None:
+    """A connection answers far more requests than may wait in aiohttp's queue, which plain ones do not enter."""
+    async with serving(services) as site:
+        site.app[DOOR].lean = lean
+        raw = await site.connect()
+        assert {await raw.ask() for _ in range(3 * MAX_MSG_QUEUE_SIZE)} == {200}
