@@ -236,7 +236,7 @@ def profile_ahead(context: Context, member: int) -> list[Lookup]:
     about = _about(context, _undecided(context, [member]))
     pages = context.services.cached.profiles.all(member).values() if context.wants("timeline") else ()
     newest = [entry.entity for entry in min(pages, key=len, default=())]
-    acted_on = acted_for(context.load.post.find_cached(newest).values()) if newest else []
+    acted_on = acted_for(filter(None, context.load.post.find_cached(newest).values()))  # without posts that are gone
     return [*about, *_flags(context, POST_FLAGS, acted_on)] if acted_on else about
 
 

@@ -108,14 +108,15 @@ async def test_refusals(app: web.Application, alice: Member) -> None:
 
 
 async def test_jobs_and_fanout(app: web.Application, worker: Worker, alice: Member, anonymous: Member) -> None:
-    """A post to one follower is one job of its kind, and reaches one follower."""
+    """A post to one follower reaches one follower. One that names a member is a job of its kind as well."""
     bob = await sign_up(anonymous, "bob")
     await bob.follow(alice)
     before = Shown(app)
     await alice.post("to one follower")
+    await alice.post("to @bob, who follows")
     await worker.run_once()
     after = Shown(app)
-    assert after.value("fanout_followers_total") - before.value("fanout_followers_total") == 1
+    assert after.value("fanout_followers_total") - before.value("fanout_followers_total") == 2
     done = {"kind": "post", "outcome": "done"}
     assert after.value("jobs_total", **done) - before.value("jobs_total", **done) == 1
 

@@ -13,7 +13,7 @@ from resolvers.jobs.worker import Worker, rescore
 from resolvers.process.services import Services
 from resolvers.process.tokens import NO_PASSWORD
 from resolvers.upkeep import trimming, verify
-from resolvers.upkeep.importing import account
+from resolvers.upkeep.importing import account, network
 from store import big_authors, jobs, keys, notifications, posts, promotions, search
 from store.client.database import Database
 from store.client.lua import SCRIPTS
@@ -99,6 +99,12 @@ async def gather(alice: Member, bob: Member) -> None:
         await groups.act(alice, mutation, group, bob)
     await groups.act(alice, "updateGroup", group, kind="PUBLIC")
     await alice.do("deleteGroup", groupId=group)
+
+
+async def fill(db: Database) -> None:
+    """Import a site of two members."""
+    site = network.Network("two", ["ada", "eve"], {"ada": ["eve"]}, ["hello"], total=1, seed=1)
+    await network.load(db, site, NO_PASSWORD)
 
 
 async def restore(db: Database, found: Archive) -> None:
@@ -267,6 +273,7 @@ async def test_one_slot(
         await read(db, bob)
         await keep_up(db, worker, alice)
         await restore(db, found)
+        await fill(db)
     assert monitor.scripts == set(SCRIPTS) - ONE_SERVER
     assert await violations(db, monitor) == []
 
