@@ -6,6 +6,8 @@ Its gate sees each request first. It answers plain requests by the methods here,
 import asyncio
 import math
 import re
+import sys
+from collections import deque
 from collections.abc import Coroutine, Sequence
 from contextvars import Context
 from http import HTTPStatus
@@ -65,7 +67,8 @@ class ClientConnection(web.RequestHandler):
         self.peer: str | None = None
         # The gate has all that aiohttp uses of a parser.
         self._parser = Gate(self, self._parser)  # type: ignore[assignment]
-        self._held = b""  # what arrived while a plain request was being answered
+        self._held: deque[bytes] = deque()  # what arrived while a plain request was being answered, as it arrived
+        self._held_bytes = 0  # of memory
         self._is_over = False  # whether aiohttp closes the connection, because it has sent the last answer
         self._is_stream = False  # whether the newest request is being answered for as long as its client likes
         self._is_counted = False  # whether a request counts as being answered
@@ -211,14 +214,21 @@ class ClientConnection(web.RequestHandler):
             if closes and self.transport is not None:
                 self.transport.close()
         if self._held and not closes:
-            held, self._held = self._held, b""
             self.resume_reading()
-            Context().run(self.data_received, held)  # log records have no id of the request before
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Parse what was held, as far as the next plain request. What precedes invalid HTTP is answered first."""
+        while self._held and self not in self._door.answering:
+            data = self._held.popleft()
+            self._held_bytes -= sys.getsizeof(data)
+            Context().run(self.data_received, data)  # log records have no id of the request before
 
     def _hold(self, data: bytes) -> None:
         """Keep data until the request before it has been answered."""
-        self._held += data
-        if len(self._held) > _HELD_BYTES and self.transport is not None:
+        self._held.append(data)
+        self._held_bytes += sys.getsizeof(data)
+        if self._held_bytes > _HELD_BYTES and self.transport is not None:
             self.transport.pause_reading()
 
     def _refuse(self, answer: bytes, body: StreamReader, *, is_last: bool) -> None:

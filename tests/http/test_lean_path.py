@@ -137,3 +137,30 @@ async def test_many_requests_of_a_connection(services: PlainServices, *, lean: b
         site.app[DOOR].lean = lean
         raw = await site.connect()
         assert {await raw.ask() for _ in range(3 * MAX_MSG_QUEUE_SIZE)} == {200}
+        raw.write((HEAD + BODY) * MAX_MSG_QUEUE_SIZE)
+        assert {(await raw.response())[0] for _ in range(MAX_MSG_QUEUE_SIZE)} == {200}
+
+
+@both_ways
+async def test_requests_before_invalid_ones(
+    services: PlainServices, monkeypatch: pytest.MonkeyPatch, *, lean: bool
+) -> None:
+    """Requests that arrive while another one is being answered have answers, if invalid HTTP arrives behind them."""
+    may_end, close = asyncio.Event(), PlainContext.close
+
+    async def late(context: PlainContext) -> None:
+        await may_end.wait()
+        await close(context)
+
+    monkeypatch.setattr(PlainContext, "close", late)
+    async with serving(services) as site:
+        site.app[DOOR].lean = lean
+        raw = await site.connect()
+        raw.write(HEAD + BODY)
+        await site.until(lambda: site.app[DOOR].shedder.running)
+        (connection,) = cast("Any", site.admission)._open  # noqa: SLF001
+        for data in (HEAD + BODY, HEAD + BODY, b"invalid\r\n\r\n"):
+            connection.data_received(data)
+        may_end.set()
+        assert [(await raw.response())[0] for _ in range(4)] == [200, 200, 200, 400]
+        assert await raw.is_closed()
