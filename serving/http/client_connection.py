@@ -69,6 +69,7 @@ class ClientConnection(web.RequestHandler):
         self._parser = Gate(self, self._parser)  # type: ignore[assignment]
         self._held: deque[bytes] = deque()  # what arrived while a plain request was being answered, as it arrived
         self._held_bytes = 0  # of memory
+        self._was_held = False  # whether what is parsed has waited behind a request, so that it is answered like those
         self._is_over = False  # whether aiohttp closes the connection, because it has sent the last answer
         self._is_stream = False  # whether the newest request is being answered for as long as its client likes
         self._is_counted = False  # whether a request counts as being answered
@@ -184,7 +185,7 @@ class ClientConnection(web.RequestHandler):
         if is_upgraded or len(messages) > 1 or not is_free:
             return False
         asked = None if self._admission.ending else self._door.plain(message, body, self.peer)
-        refusal = self._door.refusal(message, body, asked) if may_refuse else None
+        refusal = self._door.refusal(message, body, asked) if may_refuse and not self._was_held else None
         if refusal is not None:
             self._refuse(refusal, body, is_last=message.should_close)
         elif asked is not None:
@@ -222,7 +223,9 @@ class ClientConnection(web.RequestHandler):
         while self._held and self not in self._door.answering:
             data = self._held.popleft()
             self._held_bytes -= sys.getsizeof(data)
+            self._was_held = True
             Context().run(self.data_received, data)  # log records have no id of the request before
+            self._was_held = False
 
     def _hold(self, data: bytes) -> None:
         """Keep data until the request before it has been answered."""
