@@ -26,7 +26,7 @@ from store.events import log
 from store.events.log import NOTHING, EventContent
 from store.groups import timeline
 from store.homes import fanout
-from store.homes.fanout import Delivery, Reached
+from store.homes.fanout import Delivery, DeliveryReach
 from store.ids import LARGEST, instant
 from store.posts import Reply
 from store.records.job_bodies import PostBody, PostDeletion, PostDelivery, PostHiding, PostUnhiding
@@ -75,7 +75,7 @@ async def post(db: Database, job: Job[PostDelivery], budget: Budget) -> None:
         return
     delivery = await _delivery(db, new, job.id)
 
-    async def deliver_batch(after: int, count: int) -> Reached:
+    async def deliver_batch(after: int, count: int) -> DeliveryReach:
         # The announcement is sent together with the first delivery step, whose progress is saved when both are done.
         batch = fanout.begin(db, delivery, after, count, job.id if after else None)
         (reply,) = await (db.ask(batch.command) if after else _announce(db, job, batch.command))

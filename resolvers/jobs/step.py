@@ -9,7 +9,7 @@ from typing import Any
 from store import jobs, kinds, timelines
 from store.client.database import Database
 from store.client.metering import METER
-from store.homes.fanout import Reached
+from store.homes.fanout import DeliveryReach
 from store.records.jobs import AnyBody, Job, OneBody
 from store.records.lists import Entry
 from store.refusals import Refusal
@@ -40,7 +40,7 @@ class Budget:
 
 Step = Callable[[Database, Job[OneBody], Budget], Awaitable[None]]  # raises LeftToWorker, else the job is done
 Part = tuple[str, int]  # the job's cursor after a part of its work, and the cost of the part in followers
-Reach = Callable[[int, int], Awaitable[Reached]]  # acts on at most so many followers after an edge
+Reach = Callable[[int, int], Awaitable[DeliveryReach]]  # acts on at most so many followers after an edge
 
 STEPS: dict[type[AnyBody], Step[Any]] = {}  # by the bodies of their jobs; `dispatch` imports all modules that have some
 
@@ -96,11 +96,11 @@ async def to_followers(
 ) -> None:
     """Act on all followers in batches, as `in_batches` does."""
 
-    async def reach(after: int, count: int) -> Reached:
+    async def reach(after: int, count: int) -> DeliveryReach:
         batch = await timelines.after(db, kinds.FOLLOWERS.key(author), after, count)
         if batch:
             await act(batch)
-        return Reached(len(batch), batch[-1].place if batch else after)
+        return DeliveryReach(len(batch), batch[-1].place if batch else after)
 
     await in_batches(db, job, budget, reach)
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from resolvers.operation.context import Context
 from schema.execution.flags import CACHED, SHARED
-from schema.execution.plans import ACT, BATCHED, BY_CLASS, IS_KEPT, Act, Parents
+from schema.execution.plans import BATCHED, BY_CLASS, FORWARD, IS_KEPT, Forward, Parents
 
 Info: TypeAlias = strawberry.Info[Context, None]
 
@@ -67,7 +67,7 @@ def resolved(
         return act(info.context, root, **defaults | given)
 
     inspect.signature(act).bind(None, None, **takes)
-    return _field(taking(takes, resolve), gives, description, {ACT: Act(act, defaults)} | _metadata(cached))
+    return _field(taking(takes, resolve), gives, description, {FORWARD: Forward(act, defaults)} | _metadata(cached))
 
 
 def batched(
@@ -93,7 +93,7 @@ def batched(
         return _only_later(values) if inspect.isawaitable(values) else _only(values)
 
     inspect.signature(act).bind(None, None, **takes)
-    metadata = {ACT: Act(act, defaults), BATCHED: True} | _metadata(cached, shared)
+    metadata = {FORWARD: Forward(act, defaults), BATCHED: True} | _metadata(cached, shared)
     return _field(taking(takes, resolve), gives, description, metadata)
 
 
@@ -112,7 +112,7 @@ def query(
         return act(info.context, **defaults | given)
 
     inspect.signature(act).bind(None, **takes)
-    metadata = {ACT: Act(act, defaults, has_parent=False)} | _metadata(cached)
+    metadata = {FORWARD: Forward(act, defaults, has_parent=False)} | _metadata(cached)
     return _field(taking(takes, resolve), gives, description, metadata)
 
 

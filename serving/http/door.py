@@ -21,7 +21,7 @@ from serving.http import health, requests, responses
 from serving.http.middleware import Origins, encoded, request_id
 from serving.http.negotiation import JSON, takes_events
 from serving.http.requests import Asked
-from serving.http.responses import Answer
+from serving.http.responses import HttpAnswer
 from serving.overload.shedding import STREAM, Shedder, of_operation
 from store.client.tasks import stop
 from store.settings import Settings
@@ -38,7 +38,7 @@ class Door:
         shedder: Shedder,
         schema: Schema,
         tokens: Tokens,
-        endpoint: Callable[[Asked], Awaitable[Answer | web.StreamResponse]],
+        endpoint: Callable[[Asked], Awaitable[HttpAnswer | web.StreamResponse]],
     ) -> None:
         self.lean = True  # whether plain requests are answered here; tests compare both ways
         self.shedder = shedder
@@ -48,7 +48,7 @@ class Door:
         self._tokens = tokens
         self.endpoint = endpoint
         self._origins = Origins(settings.cors_origins)
-        self._refusals: dict[tuple[str, int], Answer] = {}
+        self._refusals: dict[tuple[str, int], HttpAnswer] = {}
 
     # ------------------------------------------------------------ what is refused
 
@@ -112,9 +112,9 @@ class Door:
         asked = Asked(message.method, message.path, headers, peer, request_id(headers), body=_peeked(body))
         return None if takes_events(asked.accept) else asked
 
-    def sent(self, answer: Answer | web.StreamResponse, asked: Asked, *, closes: bool) -> bytes:
+    def sent(self, answer: HttpAnswer | web.StreamResponse, asked: Asked, *, closes: bool) -> bytes:
         """Return the answer to a plain request as it is sent."""
-        assert isinstance(answer, Answer)  # its client takes no stream
+        assert isinstance(answer, HttpAnswer)  # its client takes no stream
         return encoded(answer, asked.request_id, self._origins.headers(asked.headers), closes=closes)
 
     async def finish(self, seconds: float) -> None:

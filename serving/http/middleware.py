@@ -18,7 +18,7 @@ from resolvers.process.errors import RequestError
 from resolvers.uploads import PATH as UPLOADS
 from serving.http import health, responses
 from serving.http.requests import Asked
-from serving.http.responses import Answer
+from serving.http.responses import HttpAnswer
 from serving.observing import TRACEPARENT
 
 REQUEST_ID = web.RequestKey("request_id", str)
@@ -52,10 +52,12 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
     headers, peer = request.headers, request.remote
     asked = request[ASKED] = Asked(request.method, request.path, headers, peer, request[REQUEST_ID], request)
     answer = await observed(asked, handler(request))
-    return answer.response() if isinstance(answer, Answer) else answer
+    return answer.response() if isinstance(answer, HttpAnswer) else answer
 
 
-async def observed(asked: Asked, answering: Awaitable[Answer | web.StreamResponse]) -> Answer | web.StreamResponse:
+async def observed(
+    asked: Asked, answering: Awaitable[HttpAnswer | web.StreamResponse]
+) -> HttpAnswer | web.StreamResponse:
     """Await the answer to a request, and log the outcome. An exception becomes an answer, too."""
     # It is never unbound, because the next request of this task binds its own id. Most have no trace, though.
     structlog.contextvars.bind_contextvars(request_id=asked.request_id)
@@ -159,7 +161,9 @@ def complete(headers: MutableMapping[str, str], request_id: str | None) -> None:
     headers[hdrs.SERVER] = _SERVER
 
 
-def encoded(answer: Answer, request_id: str, cors: Mapping[str, str] | None = None, *, closes: bool = False) -> bytes:
+def encoded(
+    answer: HttpAnswer, request_id: str, cors: Mapping[str, str] | None = None, *, closes: bool = False
+) -> bytes:
     """Return an answer as a complete HTTP response, with the headers of every response in aiohttp's order."""
     head = (
         f"HTTP/1.1 {answer.status} {_PHRASES[answer.status]}\r\n{_lines(answer.headers)}"

@@ -18,7 +18,7 @@ _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _OK, _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 404, 405, 500
 
 
-class Answer(Struct, frozen=True):
+class HttpAnswer(Struct, frozen=True):
     """An answer to a request, however it is sent."""
 
     status: int
@@ -33,7 +33,7 @@ class Answer(Struct, frozen=True):
         )
 
 
-def answer(result: ExecutionResult, media: str) -> Answer:
+def answer(result: ExecutionResult, media: str) -> HttpAnswer:
     """Return the answer to an operation."""
     if isinstance(result, JsonResult) or not is_request_error(result):
         return _answer(to_json(result), _OK, media)
@@ -44,14 +44,14 @@ def answer(result: ExecutionResult, media: str) -> Answer:
     return _answer(_body(errors), _status(errors[0], media), media, _headers(errors[0]))
 
 
-def refusal(error: RequestError, media: str = JSON) -> Answer:
+def refusal(error: RequestError, media: str = JSON) -> HttpAnswer:
     """Return the answer to a request that was refused before an operation ran."""
     headers = {**_headers(error), **(error.headers if isinstance(error, RequestRefused) else {})}
     status = _FORBIDDEN if isinstance(error, Forbidden) else _status(error, media)
     return _answer(_body([error]), status, media, headers)
 
 
-def refuse_http(error: web.HTTPException) -> Answer:
+def refuse_http(error: web.HTTPException) -> HttpAnswer:
     """Return the answer to a request that aiohttp has refused."""
     if error.status == _NOT_FOUND:
         return refusal(UnknownPath())
@@ -59,7 +59,7 @@ def refuse_http(error: web.HTTPException) -> Answer:
     return refusal(RequestRefused(error.status, error.text or error.reason, headers))
 
 
-def fault(request_id: str) -> Answer:
+def fault(request_id: str) -> HttpAnswer:
     """Return the answer to a request that the server failed on. It reveals only the request id, for the log."""
     extensions = {"code": RequestError.code, "requestId": request_id}
     return _answer(_body([GraphQLError("Internal error", extensions=extensions)]), _INTERNAL, JSON)
@@ -91,5 +91,5 @@ def _headers(error: GraphQLError) -> dict[str, str]:
     return headers
 
 
-def _answer(json: bytes, status: int, media: str, headers: Mapping[str, str] = _NO_HEADERS) -> Answer:
-    return Answer(status, next_event(json) + COMPLETE if media == EVENTS else json, media, headers)
+def _answer(json: bytes, status: int, media: str, headers: Mapping[str, str] = _NO_HEADERS) -> HttpAnswer:
+    return HttpAnswer(status, next_event(json) + COMPLETE if media == EVENTS else json, media, headers)

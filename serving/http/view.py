@@ -17,7 +17,7 @@ from serving.http.client_connection import ClientConnection
 from serving.http.middleware import ASKED, METHODS, Origins, preflight
 from serving.http.negotiation import GRAPHQL, JSON, choose, prefers_page, takes_events
 from serving.http.requests import FORWARDED_FOR, Asked, Proxies, RequestRefused
-from serving.http.responses import Answer
+from serving.http.responses import HttpAnswer
 from serving.observing import TRACEPARENT, Observed, Recorder
 from serving.overload.shedding import STREAM
 from serving.streaming.connections import Connections, Peer
@@ -70,9 +70,9 @@ class GraphQLEndpoint:
             self.schema.persisted.refuse_explorer()
             return graphiql.page(request)
         answer = await self.answer(asked)
-        return answer.response() if isinstance(answer, Answer) else answer
+        return answer.response() if isinstance(answer, HttpAnswer) else answer
 
-    async def answer(self, asked: Asked) -> Answer | web.StreamResponse:
+    async def answer(self, asked: Asked) -> HttpAnswer | web.StreamResponse:
         """Answer a GraphQL request, by an event stream where its client takes that and aiohttp has read the request.
 
         Raises RequestError where no media type has been chosen yet.
@@ -89,7 +89,7 @@ class GraphQLEndpoint:
         finally:
             self._recorder.end(observed)
 
-    async def _execute(self, asked: Asked, media: str, observed: Observed) -> Answer | web.StreamResponse:
+    async def _execute(self, asked: Asked, media: str, observed: Observed) -> HttpAnswer | web.StreamResponse:
         peer = self._peer(asked)
         value = asked.authorization
         claims = None if value is None else self._services.tokens.read(bearer(value))

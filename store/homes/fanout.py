@@ -64,7 +64,7 @@ class DeliveryBatch(Struct, frozen=True):
     unmerged: Mapping[int, str]  # `unmerged` of each partition that is known
 
 
-class Reached(NamedTuple):
+class DeliveryReach(NamedTuple):
     """How far one step of a job has come."""
 
     followers: int
@@ -87,7 +87,7 @@ def begin(db: Database, delivery: Delivery, after: int, count: int, job: int | N
     return DeliveryBatch(d, command, {})
 
 
-async def finish(db: Database, batch: DeliveryBatch, reply: Sequence[Any]) -> Reached:
+async def finish(db: Database, batch: DeliveryBatch, reply: Sequence[Any]) -> DeliveryReach:
     """Finish what `begin` has begun.
 
     No round trip on one server, else one, and another while slots move.
@@ -95,9 +95,9 @@ async def finish(db: Database, batch: DeliveryBatch, reply: Sequence[Any]) -> Re
     if not db.is_cluster:
         followers, last, *saved = map(int, reply) if reply[0] else (0, 0)
         METER.followers += followers
-        return Reached(followers, last, bool(saved[0]) if saved else None)
+        return DeliveryReach(followers, last, bool(saved[0]) if saved else None)
     if not reply:
-        return Reached(0, 0)
+        return DeliveryReach(0, 0)
     added = _added(db, batch.delivery)
 
     def add(parts: Sequence[Part]) -> Command:
@@ -116,7 +116,7 @@ async def finish(db: Database, batch: DeliveryBatch, reply: Sequence[Any]) -> Re
     members = reply[::2]
     await _on_each_node(db, members, _most(batch.delivery), add, note)
     METER.followers += len(members)
-    return Reached(len(members), int(reply[-1]))
+    return DeliveryReach(len(members), int(reply[-1]))
 
 
 async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:

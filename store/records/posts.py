@@ -75,7 +75,7 @@ LOGGED = tuple(name for name, field in FIELDS.items() if field.is_logged)
 
 
 def write_content(post: PostContent) -> str:
-    """Return what a post is, as the scripts that write its record take it: JSON of its `FIELDS`, without absent ones."""
+    """Return what a post is, as JSON of its `FIELDS` without absent ones, for the scripts that write its record."""
     return json.encode({name: str(value) for name, field in FIELDS.items() if (value := field.write(post))}).decode()
 
 

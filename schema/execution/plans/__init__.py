@@ -35,13 +35,24 @@ from graphql import DirectiveNode, OperationDefinitionNode, OperationType, Varia
 from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
-from schema.execution.plans.resolving import ACT, Act
+from schema.execution.plans.resolving import FORWARD, Forward
 from schema.execution.plans.rows import Rows
 from schema.execution.plans.run import PlannedOperation, Planner
 from schema.execution.plans.selection import BATCHED, BY_CLASS, IS_KEPT, Parents, Selection
 from schema.execution.weights import WeighedCache, Weight
 
-__all__ = ["ACT", "BATCHED", "BY_CLASS", "IS_KEPT", "Act", "Parents", "PlannedOperation", "Planner", "Plans", "Rows"]
+__all__ = [
+    "BATCHED",
+    "BY_CLASS",
+    "FORWARD",
+    "IS_KEPT",
+    "Forward",
+    "Parents",
+    "PlannedOperation",
+    "Planner",
+    "Plans",
+    "Rows",
+]
 
 PLAN_BYTES = 6_000  # Bytes of a plan and its key, without its selections.
 PLANS_KEPT = 8  # Plans of one document. The key is the operation and the variables of @skip and @include.

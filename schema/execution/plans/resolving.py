@@ -21,10 +21,10 @@ Arguments: TypeAlias = dict[str, Any]
 ENTRY_BYTES = 1_000  # Bytes of a cached entry, and again of each variable in it.
 ARGUMENTS_KEPT = 16  # Cached entries of one field. The key is the values of its variables.
 
-ACT = "act"  # Key in the metadata of a field that forwards to an `Act`.
+FORWARD = "forward"  # Key in the metadata of a field that forwards to a function.
 
 
-class Act(NamedTuple):
+class Forward(NamedTuple):
     """The function that a field forwards to. It takes the context, the parent or all parents, and the arguments."""
 
     call: Callable[..., Any]
@@ -156,7 +156,7 @@ def _converted(known: Mapping[str, Parameter], given: Arguments) -> Arguments:
 
 def _direct(declared: StrawberryField) -> Callable[[Arguments, Any, Any], Any]:
     """Return a function that calls the resolver of a field with arguments, object and info."""
-    act: Act | None = declared.metadata.get(ACT)
+    act: Forward | None = declared.metadata.get(FORWARD)
     if act:
         return _acting(*act)
     resolver: Any = declared.base_resolver

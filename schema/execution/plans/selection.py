@@ -29,7 +29,7 @@ from graphql.pyutils import Path, UndefinedType
 
 from schema.execution import flags
 from schema.execution.flags import CACHED
-from schema.execution.plans.resolving import ACT, LazyInfo, Resolver, attribute, declaration, resolver_of_root
+from schema.execution.plans.resolving import FORWARD, LazyInfo, Resolver, attribute, declaration, resolver_of_root
 from schema.execution.plans.rows import Row, Rows
 from schema.execution.plans.run import Paths, Run, Unusual, begun, close, is_odd
 from schema.execution.weights import Weight
@@ -166,7 +166,7 @@ class Field:
         self._completion = _completion(definition.type, executor.schema, self)
         self._selections: dict[str, Selection] = {}
         self._is_batched = BATCHED in declared.metadata
-        act = None if definition.args else declared.metadata.get(ACT)
+        act = None if definition.args else declared.metadata.get(FORWARD)
         self._act = act.call if act and act.has_parent else None
         self._attribute = attribute(declared)
         self._of_root = resolver_of_root(declared)
