@@ -19,6 +19,8 @@ Unliked = Literal[Refusal.GONE, Refusal.HOUR, Refusal.TEXT]
 # Why a post is not commented on. NO_COMMENT: the comment that it answers is gone.
 Uncommented = Literal[Refusal.CONFLICT, Refusal.GONE, Refusal.NO_COMMENT, Refusal.HOUR, Refusal.TEXT]
 
+LIKES_READ = 100  # newest posts of a member's index of likes, which say what else they do not like
+
 
 class Liking(NamedTuple):
     """What liking or unliking a post has done."""
@@ -55,9 +57,27 @@ def _like_command(db: Database, post: int, member: int, refusal: str) -> Command
     return script("like", **keys.minting(p), refused=refusal, **_liking(db, post, member))
 
 
-def liked_commands(posts: Sequence[int], member: int) -> list[Command]:
-    """Return the commands that read a member's like of each post, None without one."""
-    return [("ZSCORE", keys.likes(post), member) for post in posts]
+def liked_command(post: int, member: int) -> Command:
+    """Return the command that reads a member's like of a post, None without one."""
+    return ("ZSCORE", keys.likes(post), member)
+
+
+class NewestLikes(NamedTuple):
+    """The end of a member's index of likes. A post above the floor that is not among them is not liked."""
+
+    floor: int
+    posts: frozenset[int]  # Perhaps some are not liked any more.
+
+    @classmethod
+    def read(cls, posts: Sequence[str]) -> "NewestLikes":
+        """Return what the reply to `newest_liked_command` says."""
+        found = list(map(int, posts))
+        return cls(found[-1] if len(found) == LIKES_READ else 0, frozenset(found))
+
+
+def newest_liked_command(member: int) -> Command:
+    """Return the command that reads the end of a member's index of likes, which is in the order of the posts."""
+    return ("ZREVRANGE", keys.liked(member), 0, LIKES_READ - 1)
 
 
 def comment_command(comment: int) -> Command:

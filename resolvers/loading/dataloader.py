@@ -91,9 +91,14 @@ class DataLoader(Generic[Value]):
         if failed:
             self._has_failed = True
             values = {entity_id: value for entity_id, value in values.items() if entity_id not in failed}
-        if self.cached and changed is not None:
-            self.cached.keep(values, changed)
+        if changed is not None:
+            self.keep(values, changed)
         self.leave(ids)
+
+    def keep(self, values: dict[Any, Value], changed: Changed) -> None:
+        """Cache values that were read, except those in `changed`."""
+        if self.cached:
+            self.cached.keep(values, changed)
 
     def marks(self) -> Sequence[Mark] | None:
         """Return marks that are all true until a loaded value has changed; None if one is not in the cache now.

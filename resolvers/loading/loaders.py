@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from resolvers.loading.batcher import Batcher, sound
 from resolvers.loading.dataloader import DataLoader, constant, each, fetch, records, together
-from resolvers.loading.relationships import Relationships, Sources
+from resolvers.loading.relationships import Likes, Relationships, Sources
 from resolvers.process.cached_kinds import CachedKinds
 from resolvers.rules import visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
@@ -180,12 +180,7 @@ class DataLoaders:
         me = self._viewer
         if me is None:
             return constant(self._batcher, False)
-        return DataLoader(
-            self._batcher,
-            lambda ids: likes_and_comments.liked_commands(ids, me),
-            lambda _, replies: map(_is_there, sound(replies)),
-            self._cached.likes.of(me),
-        )
+        return Likes(self._batcher, me, self._cached.likes.of(me), self._cached.newest_likes.of(me))
 
     @_marked
     def has_reposted(self) -> DataLoader[bool]:

@@ -1,14 +1,15 @@
-"""Data loaders of the viewer's relationships and home sources, which the cache can hold as whole sets."""
+"""Data loaders of the viewer's relationships, likes and home sources, which the cache can hold as whole sets."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from resolvers.loading.batcher import Batcher, sound
 from resolvers.loading.dataloader import ANY, DataLoader
-from store import blocks
-from store.client.caching.values import RELATIONS_KEPT, CachedValues, Mark
+from store import blocks, likes_and_comments
+from store.client.caching.values import RELATIONS_KEPT, CachedValues, Changed, Mark
 from store.client.database import Command
 from store.homes import stored
+from store.likes_and_comments import NewestLikes
 from store.records.lists import Source, read_sources
 from store.records.members import NO_RELATIONSHIP, Relationship
 
@@ -82,6 +83,64 @@ def _whole(replies: Sequence[Sequence[str]]) -> _Whole | None:
 
 def _relationship(row: Sequence[bool]) -> Relationship:
     return Relationship(*row) if any(row) else NO_RELATIONSHIP
+
+
+class Likes(DataLoader[bool]):
+    """Whether the viewer likes posts.
+
+    The index of their likes lacks none, and its end is cached as one value. It says of most new posts that they are not
+    liked. The others are read one by one.
+    """
+
+    def __init__(self, batcher: Batcher, viewer: int, cached: CachedValues, newest: CachedValues) -> None:
+        def ask(ids: list[int]) -> list[Command]:
+            index = likes_and_comments.newest_liked_command(viewer)
+            return [index if post == ANY else likes_and_comments.liked_command(post, viewer) for post in ids]
+
+        def read(ids: list[int], replies: list[Any]) -> list[Any]:
+            found = zip(ids, sound(replies), strict=True)
+            return [NewestLikes.read(reply) if post == ANY else reply is not None for post, reply in found]
+
+        super().__init__(batcher, ask, read, cached)
+        self._newest = newest
+        self._not_named: dict[int, bool] = {}  # the posts that the index says are not liked
+
+    def missing(self, ids: Iterable[int]) -> list[int]:
+        """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
+        if not self._batcher.keeps:
+            return super().missing([post for post in ids if post != ANY])
+        if ANY not in self.found and self._batcher.is_current:
+            self.found |= self._newest.find((ANY,))
+        newest = self.found.get(ANY)
+        if isinstance(newest, NewestLikes):  # and not an error
+            new = _not_named(newest, [post for post in ids if post not in self.found])
+            self.found |= new
+            self._not_named |= new
+        missing = super().missing(ids)
+        return missing if newest is not None or not missing else [*dict.fromkeys([*missing, ANY])]
+
+    def find_cached(self, missing: Sequence[int]) -> Mapping[int, Any]:
+        """Return cached values of some ids; they may be out of date."""
+        newest = self._newest.find((ANY,))
+        return {**super().find_cached(missing), **newest, **(_not_named(newest[ANY], missing) if newest else {})}
+
+    def keep(self, values: dict[int, Any], changed: Changed) -> None:
+        """Cache values that were read, except those in `changed`."""
+        if newest := values.pop(ANY, None):
+            self._newest.keep({ANY: newest}, changed)
+        super().keep(values, changed)
+
+    def marks(self) -> Sequence[Mark] | None:
+        """Return marks that are all true until a loaded value has changed; the index has one for all posts."""
+        named = {post: found for post, found in self.found.items() if post != ANY and post not in self._not_named}
+        of_posts = self.cached.marks(named) if named and self.cached else ()
+        of_index = self._newest.marks({ANY: self.found[ANY]}) if self._not_named else ()
+        return None if of_posts is None or of_index is None else [*of_posts, *of_index]
+
+
+def _not_named(newest: NewestLikes, posts: Iterable[int]) -> dict[int, bool]:
+    floor, named = newest
+    return {post: False for post in posts if post > floor and post not in named}
 
 
 class Sources(DataLoader[tuple[Source, ...]]):

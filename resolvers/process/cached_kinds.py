@@ -19,6 +19,7 @@ class CachedKinds:
         self.groups = cache.records("group")
         self.relationships = cache.relations("following", "blocked", "blocked-by", "muted")
         self.likes = cache.views("likes")
+        self.newest_likes = cache.relations("liked", most=1)
         self.reposts = cache.views("reposts")
         self.reposted = cache.relations("reposted")
         self.favourites = cache.relations("favourites")

@@ -174,10 +174,12 @@ async def _viewer_home(context: Context, viewer: int, part: Slice) -> _ViewerHom
         load = context.load
         # Concurrent operations may update the big authors while this one waits for its replies.
         expected, members = big.version, big.members
-        followed = [(load.big_followed, [members])] if members else []
-        stored = await _stored_home(
-            context, viewer, part, (load.read_on, [viewer]), (load.big_version, [ANY]), *followed
-        )
+        others: list[Lookup] = [(load.read_on, [viewer]), (load.big_version, [ANY])]
+        if members:
+            others.append((load.big_followed, [members]))
+        if context.wants("viewerHasLiked"):  # which the viewer's newest likes say of new posts
+            others.append((load.has_liked, [ANY]))
+        stored = await _stored_home(context, viewer, part, *others)
         (day,), (version,) = load.read_on.loaded([viewer]), load.big_version.loaded([ANY])
         if version == expected:
             theirs = load.big_followed.loaded([members])[0] if members else ()

@@ -30,7 +30,7 @@ async def site(services: Services, anonymous: Member) -> Site:
 
 async def fill(site: Site, count: int, *logins: str) -> list[str]:
     """Publish posts by these members in turn; returns them, oldest first."""
-    return [await site.post(logins[i % len(logins)]) for i in range(count)]
+    return sorted([await site.post(logins[i % len(logins)]) for i in range(count)], key=number)
 
 
 async def floor(site: Site, login: str = "reader") -> int:

@@ -103,7 +103,7 @@ async def test_a_page_to_be_refilled(
     services: Services, alice: Member, many: list[Member], gone: Sequence[int], most: int, *, full: bool
 ) -> None:
     """Each refill of a page after deleted posts costs as much as a page, and there are at most two."""
-    made = [await many[i % 4].post(f"post {i}") for i in range(3 * PAGE)][::-1]
+    made = sorted([await many[i % 4].post(f"post {i}") for i in range(3 * PAGE)], key=number, reverse=True)
     await delete(services.db, *(keys.status(number(made[place])) for place in gone))
     page, trips = await cost(services, alice, HOME)
     wanted = [post for place, post in enumerate(made) if place not in gone]

@@ -8,6 +8,7 @@ from resolvers.process.services import Services
 from store.client.database import Database
 from tests.support.nodes import seen
 from tests.support.people import Member, contents, crowd
+from tests.support.work import number
 
 LIKED = "post { id likeCount viewerHasLiked }"
 
@@ -52,6 +53,41 @@ async def test_round_trips_of_a_like(services: Services, alice: Member, bob: Mem
         shown = {"likeCount": count, "viewerHasLiked": mutation == "like", "author": {"login": "alice"}}
         assert payload == {"post": shown, "userErrors": []}
         assert services.db.round_trips == 2
+
+
+async def flags(member: Member, author: Member) -> list[bool]:
+    """Return whether a member likes an author's posts, oldest first."""
+    selection = "timeline { nodes { ... on Post { viewerHasLiked } } }"
+    found = await member.ask(f"query($id: ID!) {{ node(id: $id) {{ ... on User {{ {selection} }} }} }}", id=author.id)
+    return [node["viewerHasLiked"] for node in found["timeline"]["nodes"]][::-1]
+
+
+async def test_flags_by_the_end_of_an_index(monkeypatch: pytest.MonkeyPatch, alice: Member, bob: Member) -> None:
+    """A flag is right whether the end of the viewer's index names the post, leaves it out or begins above it."""
+    monkeypatch.setattr("store.likes_and_comments.LIKES_READ", 3)
+    made = sorted([await bob.post(f"post {i}") for i in range(6)], key=number)
+    for place in (0, 2, 3, 4):
+        await alice.do("like", postId=made[place])
+    await alice.do("unlike", postId=made[3])
+    for _ in range(2):  # read, then cached
+        assert await flags(alice, bob) == [True, False, True, False, True, False]
+    await alice.do("like", postId=made[5])
+    await alice.do("unlike", postId=made[0])
+    for _ in range(2):
+        assert await flags(alice, bob) == [False, False, True, False, True, True]
+
+
+async def test_new_posts_need_no_look_at_their_likes(services: Services, alice: Member, bob: Member) -> None:
+    """Once the end of the viewer's index is cached, a page with a new post reads no likes of that post."""
+    await alice.follow(bob)
+    query = "{ homeTimeline(first: 9) { nodes { ... on Post { viewerHasLiked } } } }"
+    await bob.post("first")
+    await alice.ask(query)
+    await bob.post("second")
+    await bob.ask(query)  # which caches the post
+    services.db.round_trips = 0
+    assert (await alice.ask(query))["nodes"] == 2 * [{"viewerHasLiked": False}]
+    assert services.db.round_trips == 1
 
 
 async def test_fifty_members_liking_at_once_are_all_counted(anonymous: Member, alice: Member) -> None:
