@@ -103,7 +103,7 @@ class Likes(DataLoader[bool]):
 
         super().__init__(batcher, ask, read, cached)
         self._newest = newest
-        self._not_named: dict[int, bool] = {}  # the posts that the index says are not liked
+        self._ruled_out: set[int] = set()  # the posts that the index says are not liked
 
     def missing(self, ids: Iterable[int]) -> list[int]:
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
@@ -115,7 +115,7 @@ class Likes(DataLoader[bool]):
         if isinstance(newest, NewestLikes):  # and not an error
             new = _not_named(newest, [post for post in ids if post not in self.found])
             self.found |= new
-            self._not_named |= new
+            self._ruled_out |= new.keys()
         missing = super().missing(ids)
         return missing if newest is not None or not missing else [*dict.fromkeys([*missing, ANY])]
 
@@ -132,13 +132,14 @@ class Likes(DataLoader[bool]):
 
     def marks(self) -> Sequence[Mark] | None:
         """Return marks that are all true until a loaded value has changed; the index has one for all posts."""
-        named = {post: found for post, found in self.found.items() if post != ANY and post not in self._not_named}
+        named = {post: found for post, found in self.found.items() if post != ANY and post not in self._ruled_out}
         of_posts = self.cached.marks(named) if named and self.cached else ()
-        of_index = self._newest.marks({ANY: self.found[ANY]}) if self._not_named else ()
+        of_index = self._newest.marks({ANY: self.found[ANY]}) if self._ruled_out else ()
         return None if of_posts is None or of_index is None else [*of_posts, *of_index]
 
 
 def _not_named(newest: NewestLikes, posts: Iterable[int]) -> dict[int, bool]:
+    """Return False for each post that the end of the index would name if it were liked."""
     floor, named = newest
     return {post: False for post in posts if post > floor and post not in named}
 

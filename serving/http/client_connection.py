@@ -67,9 +67,9 @@ class ClientConnection(web.RequestHandler):
         self.peer: str | None = None
         # The gate has all that aiohttp uses of a parser.
         self._parser = Gate(self, self._parser)  # type: ignore[assignment]
-        self._held: deque[bytes] = deque()  # what arrived while a plain request was being answered, as it arrived
-        self._held_bytes = 0  # of memory
-        self._was_held = False  # whether what is parsed has waited behind a request, so that it is answered like those
+        self._held: deque[bytes] = deque()  # data that arrived while a plain request was being answered
+        self._held_bytes = 0  # memory of that data
+        self._was_held = False  # whether what is being parsed has waited behind a request: it is not refused
         self._is_over = False  # whether aiohttp closes the connection, because it has sent the last answer
         self._is_stream = False  # whether the newest request is being answered for as long as its client likes
         self._is_counted = False  # whether a request counts as being answered
