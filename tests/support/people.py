@@ -1,6 +1,7 @@
 """Members who use the GraphQL API, and functions that read or change what the store holds."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,7 @@ SECRET = "a secret that only tests know, long enough"
 
 
 PASSWORD = "correct horse battery"
+_NS_PER_MS = 1_000_000
 
 
 @dataclass
@@ -52,8 +54,10 @@ class Member:
         return code
 
     async def do(self, mutation: str, selection: str = "", **fields: Any) -> Any:
-        """Run a mutation and return its payload, user errors included."""
-        return await self.ask(mutation_text(mutation, f"{selection} {USER_ERRORS}"), input=fields)
+        """Run a mutation and return its payload, user errors included. The next mutation has a later millisecond."""
+        payload = await self.ask(mutation_text(mutation, f"{selection} {USER_ERRORS}"), input=fields)
+        await next_millisecond()
+        return payload
 
     async def refused(self, mutation: str, **fields: Any) -> tuple[str, list[str] | None]:
         """Return code and field of the one user error that a mutation must have."""
@@ -87,6 +91,13 @@ class Member:
         """Return the ids of the home timeline."""
         page = await self.ask(f"{{ homeTimeline({arguments}) {{ nodes {{ ... on Node {{ id }} }} }} }}")
         return [node["id"] for node in page["nodes"]]
+
+
+async def next_millisecond() -> None:
+    """Wait for the end of the present millisecond. Ids of one millisecond ascend by partition, not by creation."""
+    present = time.time_ns() // _NS_PER_MS
+    while time.time_ns() // _NS_PER_MS == present:  # noqa: ASYNC110  no event marks it
+        await asyncio.sleep(0)
 
 
 USER_ERRORS = "userErrors { code field message }"

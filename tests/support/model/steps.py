@@ -1,6 +1,5 @@
 """Random steps through the API, each applied to the model too; some crash at or soon after their commit."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +14,7 @@ from tests.support.model.addresses import Addresses
 from tests.support.model.facts import Post
 from tests.support.model.life import tags_of
 from tests.support.model.moderation import Moderation
+from tests.support.people import next_millisecond
 from tests.support.pictures import make_ready, new_image
 from tests.support.work import number, waiting
 
@@ -100,9 +100,7 @@ class Steps(Moderation, Addresses):
         if self.is_disturbed and name in MODERATION:
             name = "work"  # a repeated request would be refused as a second report, decision or deletion
         await getattr(self, f"_{name}")()
-        instant = time.time_ns() // 1_000_000
-        while time.time_ns() // 1_000_000 == instant:
-            pass  # changes in one millisecond have no order across partitions
+        await next_millisecond()
 
     # ---- posts
 
