@@ -8,6 +8,7 @@ from tests.support.ways.way import Record, differences
 
 BLOCK = 400  # cases that a server gets from its start to its end
 SHOWN = 12  # lines that say what differs
+WIDTH = 1_000  # characters of a line that are shown; a body may have a megabyte
 TRIES = 100  # smaller forms of what gives a difference, at most
 
 
@@ -21,7 +22,7 @@ class Ways(Protocol):
 async def compare(ways: Ways, draw: Callable[[int], Case], count: int) -> None:
     """Send so many requests, in cases drawn by number.
 
-    Raises AssertionError with the smallest form of the first ones that give a difference.
+    Raises AssertionError with how the ways differ, and with the smallest form of the first cases that show it.
     """
     number = 0
     while count > 0:
@@ -43,7 +44,8 @@ async def _smallest(ways: Ways, cases: Sequence[Case], how: str) -> str:
         tries += 1
         if found := await _differ(ways, less):
             cases, how, forms = less, found, _smaller(less)
-    return "\n".join([*map(str, cases), *how.splitlines()[:SHOWN]])
+    lines = [*how.splitlines()[:SHOWN], *(line for case in cases for line in str(case).splitlines())]
+    return "\n".join(line[:WIDTH] for line in lines)
 
 
 def _smaller(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
