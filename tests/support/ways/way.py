@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, cast
 from unittest.mock import patch
 
@@ -21,6 +22,7 @@ from tests.support.spans import CALLER, TRACE, Spans
 from tests.support.transport.raw import Site
 from tests.support.ways.cases import Case
 
+PIECE = 16_384  # bytes that arrive at once; the kernel cuts larger ones anywhere, and a server parses what has arrived
 PATIENCE = 20  # s; an expected event counts as lost after that
 SHOWN = 300  # characters before and after the place where two texts begin to differ
 START = ClientConnection.start.__name__  # aiohttp's loop over the requests of a connection
@@ -180,10 +182,13 @@ class Way:
 
     async def _give(self, client: Client, connection: ClientConnection, data: bytes, *, settles: bool) -> bool:
         """Send bytes until the server has them; returns whether it takes more."""
-        wanted = ARRIVED[connection] + len(data)
-        client.transport.write(data)
+        wanted = ARRIVED[connection]
+        for begin in range(0, len(data), PIECE):
+            piece = data[begin : begin + PIECE]
+            wanted += len(piece)
+            client.transport.write(piece)
+            await _until(partial(_has_taken, connection, wanted))
         if not settles:
-            await _until(lambda: ARRIVED[connection] >= wanted or _is_idle(connection))
             return not _is_over(connection)
         steady = 0
         async with asyncio.timeout(PATIENCE):
@@ -200,8 +205,9 @@ def _has_done(connection: ClientConnection, wanted: int) -> bool:
     return (ARRIVED[connection] >= wanted or not _reads(connection)) and _waits(connection)
 
 
-def _is_idle(connection: ClientConnection) -> bool:
-    return _is_over(connection) or not _reads(connection)
+def _has_taken(connection: ClientConnection, wanted: int) -> bool:
+    """Return whether a server has the bytes that it was sent, or takes none now."""
+    return ARRIVED[connection] >= wanted or _is_over(connection) or not _reads(connection)
 
 
 def _is_over(connection: ClientConnection) -> bool:
