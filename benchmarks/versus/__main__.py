@@ -28,13 +28,15 @@ async def main(asked: argparse.Namespace) -> None:
         pages.divide(asked.page, f"{COMMAND} {name}")
     with contenders.temporary_folder() as folder:
         scratch = Path(folder)
-        async with stage.opened(scratch) as opened:
+        async with stage.opened(scratch, asked.python) as opened:
+            run = VersusRun(opened, asked, scratch)
             with pages.filling(asked.page, COMMAND):
                 print(f"{processors.model()}, {os.cpu_count()} processors, {platform.platform()};")
-                print(f"Python {platform.python_version()}, Node {contenders.need_node()};")
+                print(f"Node {contenders.need_node()};")
+                for kind in run.kinds(contenders.CHECKOUT):
+                    print(f"{kind.name} on Python {contenders.python_of(kind, asked.python)};")
                 print("servers on one, store and load on another;" if processors.can_pin() else "NOT PINNED;")
                 print(f"{asked.rounds} turns of {asked.seconds:g} s", flush=True)
-            run = VersusRun(opened, asked, scratch)
             for name in chosen:
                 with pages.filling(asked.page, f"{COMMAND} {name}"):
                     await PARTS[name](run)
@@ -54,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--warmup", type=float, default=2, help="seconds before it that are not measured")
     add("--connections", type=int, default=32)
     add("--contenders", nargs="+", choices=contenders.ALL, default=[*contenders.ALL])
-    add("--beside", type=Path, metavar="FOLDER", help="measure another checkout of Perch, too, such as an older one")
+    add("--python", default=sys.executable, metavar="FILE", help="that runs Perch, such as one of a newer version")
+    beside = "measure another checkout of Perch, too, such as an older one; on the Python of its .venv, if it has one"
+    add("--beside", type=Path, metavar="FOLDER", help=beside)
     add("--members", type=int, default=2_000, help="of the invented network")
     add("--posts", type=int, default=20_000)
     add("--seed", type=int, default=1)

@@ -43,7 +43,8 @@ class ContenderKind:
     settings: Mapping[str, str] = field(default_factory=dict)  # beside those that all have
 
 
-PERCH = ContenderKind("Perch", [sys.executable, "server.py", "serve"])
+PYTHON = "python"  # In a command: the one that runs Perch.
+PERCH = ContenderKind("Perch", [PYTHON, "server.py", "serve"])
 PERCH_ANEW = replace(PERCH, name="Perch, nothing kept", settings={"RECORDS_KEPT": "0"})
 STRAWBERRY = ContenderKind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
 BY_HAND = ContenderKind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
@@ -57,12 +58,28 @@ ALL = {
     "mercurius": MERCURIUS,
     "bun": BUN,
 }
+CHECKOUT = (PERCH, PERCH_ANEW)  # those that this checkout is
 WHOLE_PAGE = (PERCH, PERCH_ANEW, MERCURIUS, BUN)  # those that answer the page of the web client
 
 
+# Debian optimises by a profile, too, but by its own rules. The scheme `deb_system` is in its Pythons only.
+WHICH_PYTHON = """import platform, sysconfig
+configured = sysconfig.get_config_var("CONFIG_ARGS") or ""
+optimised = "--enable-optimizations" in configured or "deb_system" in sysconfig.get_scheme_names()
+print(platform.python_version(), "optimised build" if optimised else "build without optimisations", sep=", ")"""
+
+
 def of_checkout(folder: Path) -> ContenderKind:
-    """Return Perch as another checkout has it; it runs under this interpreter, with the packages installed here."""
-    return replace(PERCH, name=f"Perch of {folder.name}", folder=folder)
+    """Return Perch as another checkout has it. Its own environment runs it, if it has one."""
+    own = folder / ".venv" / "bin" / "python"
+    python = str(own.absolute()) if own.exists() else PYTHON
+    return replace(PERCH, name=f"Perch of {folder.name}", folder=folder, command=[python, *PERCH.command[1:]])
+
+
+def python_of(kind: ContenderKind, python: str) -> str:
+    """Return the version of the Python that runs a contender, and whether its build is optimised."""
+    command = [_command(kind, python)[0], "-c", WHICH_PYTHON]
+    return subprocess.run(command, cwd=kind.folder, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +147,7 @@ async def running(
     started: list[tuple[Contender, subprocess.Popen[bytes]]] = []
     try:
         for kind in kinds:
-            begun = await _start(kind, stage.url, which)
+            begun = await _start(kind, stage, which)
             started.append(begun)
         yield [contender for contender, _ in started]
     finally:
@@ -140,13 +157,13 @@ async def running(
             process.wait(START_SECONDS)
 
 
-async def _start(kind: ContenderKind, url: str, which: int | None) -> tuple[Contender, subprocess.Popen[bytes]]:
+async def _start(kind: ContenderKind, stage: Stage, which: int | None) -> tuple[Contender, subprocess.Popen[bytes]]:
     port = free_port()
     environment = {
         **os.environ,
         "HOST": "127.0.0.1",
         "PORT": str(port),
-        "REDIS_URL": url,
+        "REDIS_URL": stage.url,
         "SECRET_KEY": SECRET,
         "RATE_LIMIT": "0",
         **dict.fromkeys(LIMITS, NO_LIMIT),
@@ -159,7 +176,8 @@ async def _start(kind: ContenderKind, url: str, which: int | None) -> tuple[Cont
         "NODE_ENV": "production",
         **kind.settings,
     }
-    process = subprocess.Popen(_command(kind), cwd=kind.folder, env=environment, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
+    command = _command(kind, stage.python)
+    process = subprocess.Popen(command, cwd=kind.folder, env=environment, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
     for _ in range(START_SECONDS * 20):
         if process.poll() is not None:
             break
@@ -228,11 +246,11 @@ def install_packages() -> None:
         subprocess.run([npm, "install", *options], cwd=JAVASCRIPT, check=True, stdout=sys.stderr)  # noqa: S603
 
 
-def _command(kind: ContenderKind) -> list[str]:
+def _command(kind: ContenderKind, python: str) -> list[str]:
     """Return the command that starts a contender. npm's own launcher of Bun needs a script to have run."""
     program, *arguments = kind.command
     if kind is not BUN:
-        return [program, *arguments]
+        return [python if program == PYTHON else program, *arguments]
     for file in JAVASCRIPT.glob(BUN_FILES):
         with contextlib.suppress(OSError, subprocess.CalledProcessError):
             subprocess.run([file, "--version"], check=True, stdout=subprocess.DEVNULL)  # noqa: S603

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -42,6 +43,7 @@ class Stage:
     db: Database
     process: psutil.Process
     tokens: Tokens
+    python: str = sys.executable  # that runs Perch
     network: Network | None = None
     members: dict[str, int] = field(default_factory=dict)
     _looks: int = 0  # of this process at the count of commands
@@ -108,7 +110,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[Stage]:
+async def opened(folder: Path, python: str = sys.executable) -> AsyncIterator[Stage]:
     """Start a store in a folder, on the processor that the contenders leave free."""
     settings = Settings(secret_key=SECRET, access_token_seconds=24 * HOUR, big_author=ALL_PUSHED)
     held = await attach.attach(folder)
@@ -116,7 +118,7 @@ async def opened(folder: Path) -> AsyncIterator[Stage]:
     try:
         process = psutil.Process(int(_facts(await db.one("INFO", "server"))["process_id"]))
         processors.pin(process, processors.LOAD)
-        yield Stage(held.url, str(held.socket), db, process, Tokens(settings, SECRET))
+        yield Stage(held.url, str(held.socket), db, process, Tokens(settings, SECRET), python)
     finally:
         await db.close()
         await held.close()

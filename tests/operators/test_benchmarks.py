@@ -1,5 +1,6 @@
 """The benchmarks' queries are valid, and their networks are the same in every run."""
 
+import platform
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import schema
 from benchmarks import pages
 from benchmarks.pages import PageError
-from benchmarks.versus import events, graph, queries, queueing
+from benchmarks.versus import contenders, events, graph, queries, queueing
 from store.settings import Settings
 
 
@@ -73,3 +74,13 @@ def test_page_is_filled(tmp_path: Path) -> None:
 def test_queue(load: float, share: float, times: float) -> None:
     """The queue M/D/1 answers a share of its requests within the times that simulations give."""
     assert queueing.sojourn(load, share) == pytest.approx(times, rel=1e-3)
+
+
+def test_pythons(tmp_path: Path) -> None:
+    """Perch runs on the Python that was asked for, another checkout on the one of its environment if it has one."""
+    assert contenders.python_of(contenders.PERCH, sys.executable).startswith(platform.python_version())
+    assert contenders.of_checkout(tmp_path).command == contenders.PERCH.command
+    own = tmp_path / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(sys.executable)
+    assert contenders.of_checkout(tmp_path).command == [str(own), "server.py", "serve"]
