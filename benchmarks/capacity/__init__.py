@@ -1,6 +1,6 @@
 """Computes the nodes, processes and memory of a site from what one member, post and operation costs on this machine.
 
-Run it from a checkout with Perch and its extra `bench` installed, and Node 20 or newer:
+Run it from a checkout with Perch and its extra `bench` installed, on Linux:
 
     pip install -e '.[bench]'
     python -m benchmarks.capacity

@@ -54,7 +54,6 @@ async def main(asked: argparse.Namespace) -> None:
 
 async def _measured(asked: argparse.Namespace) -> tuple[Costs, list[PredictionCheck]]:
     """Return the costs, from a file where there is one, and the checks."""
-    contenders.need_node()
     fans = (min(asked.followers), max(asked.followers))
     size = SampleSize(asked.size, asked.requests, asked.rounds, fans, asked.subscribers, asked.seed)
     processors.pin(psutil.Process(), processors.LOAD)

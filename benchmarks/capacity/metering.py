@@ -10,7 +10,7 @@ from benchmarks.capacity.costs import Cpu
 from benchmarks.clients import until_no_job_is_left
 from benchmarks.versus import contenders, load
 from benchmarks.versus.contenders import Contender
-from benchmarks.versus.load import LoadPlan
+from benchmarks.versus.generator import LoadPlan
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 from store.client.database import Command
@@ -64,7 +64,7 @@ class CpuMeter:
     async def send(self, requests: Sequence[Request]) -> None:
         """Send each request once. Few connections begin again with the first ones, until the last is answered."""
         connections = min(CONNECTIONS, max(1, len(requests) // 4))
-        plan = LoadPlan(connections, 0, 0, amount=len(requests) - 2 * connections)
+        plan = LoadPlan(connections, 0, 0, amount=len(requests) - connections)
         await load.run(self.server, self.stage, requests, plan, self.scratch)
 
 

@@ -1,6 +1,6 @@
 """Perch beside other ways to build it, on the same data, in the same store, taking turns.
 
-Run it from a checkout with Perch and its extra `bench` installed, and Node 20 or newer:
+Run it on Linux, from a checkout with Perch and its extra `bench` installed, and Node 20 or newer:
 
     pip install -e '.[bench]'
     python -m benchmarks.versus
@@ -48,6 +48,8 @@ commands of the store for one request show what a cache has answered. The parts 
 members are all alike, so that hardly a page is asked for twice before it changes. `events` has Perch alone: posts that
 many websockets get live. `--beside` adds another checkout of Perch to all parts.
 
-The load generator is `load.mjs`. Common ones were tried first. Those with a fixed rate send all requests of a second at
-its beginning, so they measure a queue that they make themselves. The generator's processor time is part of the output.
+The load generator is `generator.py`. Common ones were tried first. Those with a fixed rate send all requests of a
+second at its beginning, so they measure a queue that they make themselves. One in Node cost as much processor time. But
+its timers count whole milliseconds, and a second thread for the moments competed with it for the processor. The
+generator's processor time and its lateness are part of the output.
 """

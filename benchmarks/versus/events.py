@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.clients import SignedIn
 from benchmarks.versus import contenders, load, queries
 from benchmarks.versus.contenders import Contender, ContenderKind
-from benchmarks.versus.load import LoadPlan
+from benchmarks.versus.generator import LoadPlan
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.sockets import Receivers
 from benchmarks.versus.stage import Stage

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,29 +11,13 @@ from pathlib import Path
 import psutil
 
 from benchmarks.versus import processors, queries
-from benchmarks.versus.contenders import BenchmarkError, Contender
+from benchmarks.versus.contenders import ROOT, BenchmarkError, Contender
+from benchmarks.versus.generator import LoadPlan
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 
-SCRIPT = Path(__file__).with_name("load.mjs")
+GENERATOR = [sys.executable, "-m", "benchmarks.versus.generator"]
 MIB = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class LoadPlan:
-    """How load is made: times in s; `rate` in requests per second, 0 for as many as are answered.
-
-    With an `amount` that many requests are made instead, however long they take. The warm-up lasts until at least
-    `least` requests were answered. `first` is the place of the request that is sent first, as a share of all.
-    """
-
-    connections: int
-    warmup: float
-    seconds: float
-    rate: float = 0
-    amount: int = 0
-    least: int = 0
-    first: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +29,7 @@ class Result:
     unanswered: int  # at the end
     p50: float
     p99: float
+    late: float  # p99 of how late the generator was, ms
     server_cpu: float
     store_cpu: float
     load_cpu: float
@@ -82,10 +68,10 @@ class Result:
 
 async def run(contender: Contender, stage: Stage, requests: Sequence[Request], plan: LoadPlan, scratch: Path) -> Result:
     """Measure one contender; raises BenchmarkError when a request fails."""
-    encoded_requests = [queries.encoded(request, graphql=contender.kind.graphql) for request in requests]
+    encoded = [queries.sent(request, graphql=contender.kind.graphql) for request in requests]
     path = scratch / "plan.json"
-    path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": encoded_requests}), "utf-8")
-    process = await asyncio.create_subprocess_exec("node", str(SCRIPT), str(path), stdout=PIPE, stderr=PIPE)
+    path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": encoded}), "utf-8")
+    process = await asyncio.create_subprocess_exec(*GENERATOR, str(path), cwd=ROOT, stdout=PIPE, stderr=PIPE)
     assert process.stdout
     assert process.stderr
     processors.pin(psutil.Process(process.pid), processors.ALL if contender.which is None else processors.LOAD)
@@ -102,15 +88,11 @@ async def run(contender: Contender, stage: Stage, requests: Sequence[Request], p
     if report["failures"] or not report["answered"]:
         counts = f"{report['answered']} requests answered, {report['failures']} failed"
         raise BenchmarkError(f"{contender.kind.name}: {counts}: {report['example']}")
+    del report["failures"], report["example"]
     return Result(
-        seconds=report["seconds"],
-        answered=report["answered"],
-        unanswered=report["unanswered"],
-        p50=report["p50"],
-        p99=report["p99"],
+        **report,
         server_cpu=server_cpu,
         store_cpu=store_cpu,
-        load_cpu=report["cpu"],
         processor=processor,
         memory=contender.memory / MIB,
         commands=commands / report["answered"],

@@ -8,7 +8,8 @@ from tqdm import tqdm
 
 from benchmarks.versus import contenders, load
 from benchmarks.versus.contenders import ContenderKind
-from benchmarks.versus.load import MIB, LoadPlan
+from benchmarks.versus.generator import LoadPlan
+from benchmarks.versus.load import MIB
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import table

@@ -22,7 +22,7 @@ from benchmarks.versus import (
 )
 from benchmarks.versus.contenders import ContenderKind
 from benchmarks.versus.figures import Figures
-from benchmarks.versus.load import LoadPlan
+from benchmarks.versus.generator import LoadPlan
 from benchmarks.versus.queries import Request
 from benchmarks.versus.reading import Effort, Measured
 from benchmarks.versus.stage import Stage

@@ -94,3 +94,9 @@ def encoded(request: Request, *, graphql: bool) -> dict[str, str]:
         *(["Content-Type: application/json"] if body else []),
     ]
     return {"head": "\r\n".join(lines), "body": body}
+
+
+def sent(request: Request, *, graphql: bool) -> str:
+    """Return all that is sent for a request."""
+    parts = encoded(request, graphql=graphql)
+    return f"{parts['head']}\r\nContent-Length: {len(parts['body'].encode())}\r\n\r\n{parts['body']}"

@@ -8,8 +8,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from benchmarks.versus import contenders, load, queueing
-from benchmarks.versus.contenders import ContenderKind
-from benchmarks.versus.load import LoadPlan, Result
+from benchmarks.versus.contenders import Contender, ContenderKind
+from benchmarks.versus.generator import LoadPlan
+from benchmarks.versus.load import Result
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import ratio, spread, table
@@ -18,6 +19,8 @@ BUSY = 0.9  # Share of a processor above which the server or the load generator 
 DISTURBED = 0.05  # Share of the server's processor above which other processes disturb.
 BEHIND = 1.0  # Seconds of unanswered requests above which a contender could not keep up.
 OPEN_CONNECTIONS = 256  # Connections at half load: so many that a request hardly ever waits for one.
+HALF = 0.5  # Share of time for which a server is busy at half load.
+LOOKS = 2  # Short runs that find the rate of half load.
 
 ResultsByName = dict[str, list[Result]]
 
@@ -51,7 +54,7 @@ async def measure(
     *,
     at_half: bool,
 ) -> Measured:
-    """Measure saturation, then perhaps half of what each contender answered, and print a table of each.
+    """Measure saturation, then perhaps the rate that keeps each contender busy half the time. Prints a table of each.
 
     Every other round begins with the last contender, so that none gains from its place. Each round begins at another
     request.
@@ -64,6 +67,8 @@ async def measure(
             for kind in kinds[::-1] if i % 2 else kinds:
                 plan = replace(plans[kind.name], first=(begin + i) / (2 * rounds))
                 async with contenders.alone(stage, kind) as contender:
+                    found = plan.rate and await _half(contender, stage, requests, plan, scratch)
+                    plan = replace(plan, rate=found)
                     results[kind.name].append(await load.run(contender, stage, requests, plan, scratch))
         return results
 
@@ -74,13 +79,29 @@ async def measure(
     if not at_half:
         return Measured(saturated, {})
     half = {
-        name: replace(full, connections=OPEN_CONNECTIONS, rate=statistics.median(r.throughput for r in results) / 2)
+        name: replace(full, connections=OPEN_CONNECTIONS, rate=HALF * statistics.median(r.throughput for r in results))
         for name, results in saturated.items()
     }
     relaxed = await turns(half, rounds)
-    print("Half of that many requests, due at random moments:")
+    print("As many requests as keep the server busy for half of the time, due at random moments:")
     _print_relaxed(relaxed)
     return Measured(saturated, relaxed)
+
+
+async def _half(
+    contender: Contender, stage: Stage, requests: Sequence[Request], plan: LoadPlan, scratch: Path
+) -> float:
+    """Return the rate at which a server is busy half of the time.
+
+    It is less than half of what the server answers at most. A request that arrives alone takes longer than one among
+    others, which share the system calls and find the caches of the processor warm.
+    """
+    rate, seconds = plan.rate, plan.warmup / LOOKS
+    for _ in range(LOOKS):
+        look = replace(plan, rate=rate, warmup=seconds, seconds=seconds)
+        found = await load.run(contender, stage, requests, look, scratch)
+        rate = HALF * found.throughput / found.server_share
+    return rate
 
 
 Column = tuple[str, Callable[[Result], float], int]  # head, value, digits
@@ -103,6 +124,8 @@ def _print(results: ResultsByName, columns: Sequence[Column], ratios: Sequence[C
 RATE: Column = ("requests/s", lambda r: r.throughput, 0)
 SERVER: Column = ("server CPU ms", lambda r: r.server_ms, 3)
 P50, P99 = (("p50 ms", lambda r: r.p50, 2), ("p99 ms", lambda r: r.p99, 2))
+BUSY_SHARE: Column = ("server busy %", lambda r: r.server_share * 100, 0)
+LATE: Column = ("generator late, p99 ms", lambda r: r.late, 2)
 # The least p99 that a server can have is that of requests which take equally long, and wait for nothing but each other.
 TAIL: Column = ("p99 by M/D/1", lambda r: r.p99 / (r.server_ms * queueing.sojourn(min(r.server_share, BUSY), 0.99)), 2)
 STORE: Sequence[Column] = (("store CPU ms", lambda r: r.store_ms, 3), ("commands", lambda r: r.commands, 1))
@@ -130,7 +153,7 @@ def _verdict(results: Sequence[Result]) -> str:
 
 
 def _print_relaxed(results: ResultsByName) -> None:
-    _print(results, [RATE, P50, P99, TAIL, SERVER], [P50, P99])
+    _print(results, [RATE, BUSY_SHARE, P50, P99, TAIL, SERVER, LATE], [P50, P99])
     for contender, turns in results.items():
         left = statistics.median(r.unanswered / r.throughput for r in turns)
         if left > BEHIND:

@@ -1,15 +1,22 @@
 """The benchmarks' queries are valid, and their networks are the same in every run."""
 
+import contextlib
+import json
 import platform
+import socketserver
+import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import schema
 from benchmarks import pages
 from benchmarks.pages import PageError
-from benchmarks.versus import contenders, events, graph, queries, queueing
+from benchmarks.versus import contenders, events, generator, graph, queries, queueing
 from store.settings import Settings
 
 
@@ -84,3 +91,52 @@ def test_pythons(tmp_path: Path) -> None:
     own.parent.mkdir(parents=True)
     own.symlink_to(sys.executable)
     assert contenders.of_checkout(tmp_path).command == [str(own), "server.py", "serve"]
+
+
+class Answering(socketserver.BaseRequestHandler):
+    """Answers each request with what it has sent, in three parts."""
+
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            while received := self.request.recv(1_000):
+                for part in (b"HTTP/1.1 200 OK\r\nContent", b"-Length: %d\r\n\r\n" % len(received), received):
+                    self.request.sendall(part)
+
+
+def generated(tmp_path: Path, requests: Sequence[str], **plan: float) -> Any:
+    """Return what the load generator finds about a server that answers requests with what they are."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answering) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever).start()
+        path = tmp_path / "plan.json"
+        wanted = {"warmup": 0, "seconds": 0, "port": server.server_address[1], "requests": requests, **plan}
+        path.write_text(json.dumps(wanted), "utf-8")
+        command = [sys.executable, "-m", generator.__name__, str(path)]
+        said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout  # noqa: S603
+        server.shutdown()
+    begun, found = said.splitlines()
+    assert begun == "begin"
+    return json.loads(found)
+
+
+@pytest.mark.parametrize("rate", [0, 2_000])
+def test_load_is_measured(tmp_path: Path, rate: float) -> None:
+    """As many answers are measured as were asked for, at a rate and without one. At a rate, the lateness is, too."""
+    found = generated(tmp_path, ["one", "another"], connections=4, rate=rate, amount=100)
+    assert (found["answered"], found["failures"], found["example"]) == (100, 0, None)
+    assert 0 < found["p50"] <= found["p99"]
+    assert (found["late"] > 0) == (rate > 0)
+
+
+def test_failures_are_counted(tmp_path: Path) -> None:
+    """An answer with errors is a failure and is shown."""
+    found = generated(tmp_path, ["fine", '{"errors":[{}]}'], connections=1, amount=4)
+    assert (found["answered"], found["failures"]) == (2, 2)
+    assert found["example"].endswith('{"errors":[{}]}')
+
+
+def test_waiting_for_a_connection_counts(tmp_path: Path) -> None:
+    """Requests that wait for the only connection are measured from when they were due, so the last take longest."""
+    found = generated(tmp_path, ["one"], connections=1, rate=1_000_000, amount=200)
+    assert found["unanswered"] > 0
+    assert found["p99"] > found["seconds"] * 1_000 / 2
