@@ -106,7 +106,7 @@ def follows(opened: Stage, site: LoadedSite, readers: Sequence[SignedIn], size: 
 
 
 def _follow(reader: SignedIn, other: int) -> Request:
-    return Request(reader.token, FOLLOW, {"user": global_ids.user_id(other)}, ("", "", ""))
+    return Request(reader.token, FOLLOW, {"user": global_ids.user_id(other)})
 
 
 def _dealt(requests: Sequence[Request], rounds: int) -> list[Sequence[Request]]:

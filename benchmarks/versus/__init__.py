@@ -5,7 +5,7 @@ Run it on Linux, from a checkout with Perch and its extra `bench` installed, and
     pip install -e '.[bench]'
     python -m benchmarks.versus
 
-That takes some two hours; `--seconds 2 --rounds 1 home` gives a first idea in two minutes. With `--page
+That takes some forty minutes; `--seconds 2 --rounds 1 home` gives a first idea in two minutes. With `--page
 docs/benchmarks.md` each part puts its tables into that page.
 
 It starts a store of its own in a folder that is removed at the end, and loads a network into it. The contenders answer
@@ -20,8 +20,6 @@ The contenders, each configured as its makers advise for production, without log
 - Perch: `server.py serve`, its limit of requests off, no log line per request.
 - Perch, nothing kept: with `RECORDS_KEPT=0` it reads every record again for each request, as all rivals do. The rivals
   could cache records for some time. Caching them for as long as they are valid takes what `store/client/caching/` does.
-- plain Strawberry: types, resolvers and data loaders as in its documentation, with its parser and validator caches.
-- by hand: an aiohttp handler for each page, with pipelines of redis-py and orjson; no GraphQL.
 - Node: Fastify and Mercurius, with compiled and cached queries, batched loaders, ioredis and cached verified tokens.
 - Bun: its own server and Redis client, graphql-jit and cached verified tokens. It needs no loaders. Its resolver of a
   timeline reads everything ahead that the fields below may ask for, in three round trips.
@@ -41,12 +39,12 @@ its mentions are ignored. A crash leaves it half delivered. None of that is char
 their favour.
 
 No author counts as a big one here, since the rivals could not read their posts. Only `feed` has plain reposts and
-quotes: it asks for the home page as front ends show it, with the viewer's flags, reposters and quoted posts, of those
-contenders that answer it. Half of its homes have reposts, and likes are distributed among posts by Zipf's law.
-`many_members` asks for the same page on a site whose readers fit no cache: 200,000 members, who read by Zipf's law. The
-commands of the store for one request show what a cache has answered. The parts `alike_…` have a small site whose
-members are all alike, so that hardly a page is asked for twice before it changes. `events` has Perch alone: posts that
-many websockets get live. `--beside` adds another checkout of Perch to all parts.
+quotes: it asks for the home page as front ends show it, with the viewer's flags, reposters and quoted posts. Half of
+its homes have reposts, and likes are distributed among posts by Zipf's law. `many_members` asks for the same page on a
+site whose readers fit no cache: 200,000 members, who read by Zipf's law. The commands of the store for one request show
+what a cache has answered. The parts `alike_…` have a small site whose members are all alike, so that hardly a page is
+asked for twice before it changes. `events` has Perch alone: posts that many websockets get live. `--beside` adds
+another checkout of Perch to all parts.
 
 The load generator is `generator.py`. Common ones were tried first. Those with a fixed rate send all requests of a
 second at its beginning, so they measure a queue that they make themselves. One in Node cost as much processor time. But

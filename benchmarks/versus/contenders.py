@@ -34,32 +34,21 @@ class BenchmarkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ContenderKind:
-    """How a contender is started, and whether it speaks GraphQL."""
+    """How a contender is started."""
 
     name: str
     command: Sequence[str]
     folder: Path = ROOT
-    graphql: bool = True
     settings: Mapping[str, str] = field(default_factory=dict)  # beside those that all have
 
 
 PYTHON = "python"  # In a command: the one that runs Perch.
 PERCH = ContenderKind("Perch", [PYTHON, "server.py", "serve"])
 PERCH_ANEW = replace(PERCH, name="Perch, nothing kept", settings={"RECORDS_KEPT": "0"})
-STRAWBERRY = ContenderKind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
-BY_HAND = ContenderKind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
 MERCURIUS = ContenderKind("Node, Mercurius", ["node", "mercurius.js"], JAVASCRIPT)
 BUN = ContenderKind("Bun, graphql-jit", ["bun", "bun.js"], JAVASCRIPT)
-ALL = {
-    "perch": PERCH,
-    "anew": PERCH_ANEW,
-    "strawberry": STRAWBERRY,
-    "hand": BY_HAND,
-    "mercurius": MERCURIUS,
-    "bun": BUN,
-}
+ALL = {"perch": PERCH, "anew": PERCH_ANEW, "mercurius": MERCURIUS, "bun": BUN}
 CHECKOUT = (PERCH, PERCH_ANEW)  # those that this checkout is
-WHOLE_PAGE = (PERCH, PERCH_ANEW, MERCURIUS, BUN)  # those that answer the page of the web client
 
 
 # Debian optimises by a profile, too, but by its own rules. The scheme `deb_system` is in its Pythons only.
@@ -123,13 +112,9 @@ class Contender:
 
     def ask(self, request: Request, connection: http.client.HTTPConnection | None = None) -> bytes:
         """Return the body of an answer; raises BenchmarkError unless its status is 200."""
-        sent = queries.encoded(request, graphql=self.kind.graphql)
-        first, *lines = sent["head"].split("\r\n")
-        method, path, _ = first.split(" ")
-        headers = dict(line.split(": ", 1) for line in lines)
         with contextlib.ExitStack() as stack:
             used = connection or stack.enter_context(contextlib.closing(self.connect()))
-            used.request(method, path, sent["body"].encode() or None, headers)
+            used.request("POST", queries.PATH, queries.body(request), queries.headers(request))
             response = used.getresponse()
             body = response.read()
         if response.status != http.client.OK or b'"errors":' in body:

@@ -68,7 +68,7 @@ class Result:
 
 async def run(contender: Contender, stage: Stage, requests: Sequence[Request], plan: LoadPlan, scratch: Path) -> Result:
     """Measure one contender; raises BenchmarkError when a request fails."""
-    encoded = [queries.sent(request, graphql=contender.kind.graphql) for request in requests]
+    encoded = [*map(queries.encoded, requests)]
     path = scratch / "plan.json"
     path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": encoded}), "utf-8")
     process = await asyncio.create_subprocess_exec(*GENERATOR, str(path), cwd=ROOT, stdout=PIPE, stderr=PIPE)

@@ -114,7 +114,7 @@ async def mixed(run: VersusRun) -> None:
 async def feed(run: VersusRun) -> None:
     """The first page of the home as the web client asks for it."""
     await run.usual()
-    readers, kinds = await run.readers(), run.kinds(contenders.WHOLE_PAGE)
+    readers, kinds = await run.readers(), run.kinds()
     await feeding.prepare(run.stage, readers, run.asked.seed)
     requests = [queries.feed(reader.token) for reader in readers]
     title = "A home page of 30 with flags, reposters and quoted posts"
@@ -145,7 +145,7 @@ async def writes(run: VersusRun) -> None:
 
 async def alike_profile(run: VersusRun) -> None:
     """A profile of ten posts, seen by somebody new, where everybody is alike."""
-    network, kinds = await run.stage.load(alike.network(run.asked.seed)), run.kinds(contenders.WHOLE_PAGE)
+    network, kinds = await run.stage.load(alike.network(run.asked.seed)), run.kinds()
     requests = mixing.profiles(network, await run.readers(), alike.REQUESTS, queries.visit)
     await run.check(kinds, requests)
     measured = await run.measure("A profile of ten posts, seen by somebody new", kinds, requests, at_half=False)
@@ -154,7 +154,7 @@ async def alike_profile(run: VersusRun) -> None:
 
 async def alike_post(run: VersusRun) -> None:
     """A post to 25 followers, where everybody is alike."""
-    network, kinds = await run.stage.load(alike.network(run.asked.seed)), run.kinds(contenders.WHOLE_PAGE)
+    network, kinds = await run.stage.load(alike.network(run.asked.seed)), run.kinds()
     readers = await run.readers()
     await run.check(kinds, mixing.profiles(network, readers, PROFILES, queries.visit), posts=True)
     requests = mixing.posts(readers, alike.REQUESTS, network.seed)
@@ -164,7 +164,7 @@ async def alike_post(run: VersusRun) -> None:
 
 async def alike_mixed(run: VersusRun) -> None:
     """Homes, profiles of ten posts, and posts, where everybody is alike."""
-    network, kinds = await run.stage.load(alike.network(run.asked.seed)), run.kinds(contenders.WHOLE_PAGE)
+    network, kinds = await run.stage.load(alike.network(run.asked.seed)), run.kinds()
     readers = await run.readers()
     await run.check(kinds, mixing.profiles(network, readers, PROFILES, queries.visit), posts=True)
     requests = mixing.mixed(network, readers, mixing.Pages(queries.feed, queries.visit, alike.REQUESTS))
@@ -179,7 +179,7 @@ async def many_members(run: VersusRun) -> None:
     """The page of the web client on a site that fits no cache."""
     with processors.moved(processors.SERVER):  # no server runs yet, and the store has the other one
         await run.stage.load(crowd.network(run.asked.crowd, run.asked.seed))
-    kinds, readers = run.kinds(contenders.WHOLE_PAGE), await crowd.draw(run.stage, run.asked.seed)
+    kinds, readers = run.kinds(), await crowd.draw(run.stage, run.asked.seed)
     distinct = {reader.member: reader for reader in readers}
     await feeding.prepare(run.stage, [*distinct.values()], run.asked.seed)
     print(f"\n{len(distinct):,} of {len(run.stage.members):,} members read.")

@@ -1,4 +1,4 @@
-"""The requests to contenders: the same documents for all that speak GraphQL, paths for the others."""
+"""The requests to contenders: the same documents for all."""
 
 import json
 from dataclasses import dataclass
@@ -35,68 +35,70 @@ REPOST = """mutation Repost($post: ID!, $text: String) { repost(input: { postId:
   repost { id } userErrors { message } } }"""
 
 
+PATH = "/graphql"
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, with its token; `as_path` is for contenders without GraphQL."""
+    """One request, with its token."""
 
     token: str
     document: str
     variables: dict[str, str | int]
-    as_path: tuple[str, str, str]  # method, path, body
 
 
 def home(token: str) -> Request:
     """Return the request for the first page of the home."""
-    return Request(token, HOME, {"first": PAGE}, ("GET", f"/home?first={PAGE}", ""))
+    return Request(token, HOME, {"first": PAGE})
 
 
 def feed(token: str) -> Request:
     """Return the request for the first page of the home as a front end shows it: flags, reposters, quoted posts."""
-    return Request(token, FEED, {"first": PAGE}, ("", "", ""))
+    return Request(token, FEED, {"first": PAGE})
 
 
 def repost(token: str, post: str, text: str = "") -> Request:
     """Return the request that reposts a post, or quotes it in a text; of Perch only."""
-    return Request(token, REPOST, {"post": post, **({"text": text} if text else {})}, ("", "", ""))
+    return Request(token, REPOST, {"post": post, **({"text": text} if text else {})})
 
 
 def profile(token: str, login: str) -> Request:
     """Return the request for a member and the first page of their posts."""
-    return Request(token, PROFILE, {"login": login, "first": PAGE}, ("GET", f"/users/{login}?first={PAGE}", ""))
+    return Request(token, PROFILE, {"login": login, "first": PAGE})
 
 
 def visit(token: str, login: str) -> Request:
     """Return the request for a member and their newest posts as a front end shows them, with the viewer's likes."""
-    return Request(token, VISIT, {"login": login, "first": VISITED}, ("", "", ""))
+    return Request(token, VISIT, {"login": login, "first": VISITED})
 
 
 def post(token: str, text: str) -> Request:
     """Return the request that publishes a text."""
-    return Request(token, POST, {"text": text}, ("POST", "/posts", json.dumps({"text": text})))
+    return Request(token, POST, {"text": text})
 
 
 def like(token: str, post: str) -> Request:
     """Return the request that likes a post; of Perch only."""
-    return Request(token, LIKE, {"post": post}, ("", "", ""))
+    return Request(token, LIKE, {"post": post})
 
 
-def encoded(request: Request, *, graphql: bool) -> dict[str, str]:
-    """Return the head, without the length, and the body of a request as it is sent."""
-    method, path, body = request.as_path
-    if graphql:
-        method, path = "POST", "/graphql"
-        body = json.dumps({"query": request.document, "variables": request.variables})
-    lines = [
-        f"{method} {path} HTTP/1.1",
-        "Host: 127.0.0.1",
-        "Accept: application/json",
-        f"Authorization: Bearer {request.token}",
-        *(["Content-Type: application/json"] if body else []),
-    ]
-    return {"head": "\r\n".join(lines), "body": body}
+def body(request: Request) -> bytes:
+    """Return the body of a request."""
+    return json.dumps({"query": request.document, "variables": request.variables}).encode()
 
 
-def sent(request: Request, *, graphql: bool) -> str:
+def headers(request: Request) -> dict[str, str]:
+    """Return the headers of a request, without its length."""
+    return {
+        "Host": "127.0.0.1",
+        "Accept": "application/json",
+        "Authorization": f"Bearer {request.token}",
+        "Content-Type": "application/json",
+    }
+
+
+def encoded(request: Request) -> str:
     """Return all that is sent for a request."""
-    parts = encoded(request, graphql=graphql)
-    return f"{parts['head']}\r\nContent-Length: {len(parts['body'].encode())}\r\n\r\n{parts['body']}"
+    content = body(request)
+    lines = [f"{key}: {value}" for key, value in {**headers(request), "Content-Length": len(content)}.items()]
+    return "\r\n".join([f"POST {PATH} HTTP/1.1", *lines, "", content.decode()])

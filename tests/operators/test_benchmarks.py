@@ -56,12 +56,11 @@ def test_popularity_is_unequal() -> None:
 
 
 def test_requests_are_http() -> None:
-    """A request is sent as GraphQL to contenders that speak it, and as a path to the others."""
-    request = queries.profile("a.b.c", "alice")
-    assert queries.encoded(request, graphql=True)["head"].startswith("POST /graphql HTTP/1.1\r\n")
-    sent = queries.encoded(request, graphql=False)
-    assert sent["head"].startswith("GET /users/alice?first=30 HTTP/1.1\r\n")
-    assert sent["body"] == ""
+    """A request is sent with its token, its length and its variables."""
+    head, body = queries.encoded(queries.profile("a.b.c", "alice")).split("\r\n\r\n")
+    assert head.startswith("POST /graphql HTTP/1.1\r\n")
+    assert {"Authorization: Bearer a.b.c", f"Content-Length: {len(body)}"} <= set(head.split("\r\n"))
+    assert json.loads(body)["variables"] == {"login": "alice", "first": 30}
 
 
 def test_page_is_filled(tmp_path: Path) -> None:
