@@ -49,6 +49,7 @@ MERCURIUS = ContenderKind("Node, Mercurius", ["node", "mercurius.js"], JAVASCRIP
 BUN = ContenderKind("Bun, graphql-jit", ["bun", "bun.js"], JAVASCRIPT)
 ALL = {"perch": PERCH, "anew": PERCH_ANEW, "mercurius": MERCURIUS, "bun": BUN}
 CHECKOUT = (PERCH, PERCH_ANEW)  # those that this checkout is
+AS_SHIPPED = (PERCH, MERCURIUS, BUN)  # those with nothing turned off
 
 
 # Debian optimises by a profile, too, but by its own rules. The scheme `deb_system` is in its Pythons only.

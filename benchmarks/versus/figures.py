@@ -28,6 +28,7 @@ class Figures:
     def add_tail(self, what: str, measured: Measured) -> None:
         """Add the p99 at half load, by that of the queue M/D/1."""
         _, value, digits = TAIL
+        what = f"{what}, server half busy: p99 by that of M/D/1"
         self._compare(what, measured.relaxed, PERCH.name, lambda some: f"{_median(some, value):.{digits}f}", value)
 
     def _compare(

@@ -155,6 +155,11 @@ def _verdict(results: Sequence[Result]) -> str:
 def _print_relaxed(results: ResultsByName) -> None:
     _print(results, [RATE, BUSY_SHARE, P50, P99, TAIL, SERVER, LATE], [P50, P99])
     for contender, turns in results.items():
+        others = statistics.median(r.foreign_share for r in turns)
+        if others > DISTURBED:
+            print(
+                f"- {contender}: OTHER WORK TOOK {others:.0%} OF THE SERVER'S PROCESSOR, so its requests waited longer"
+            )
         left = statistics.median(r.unanswered / r.throughput for r in turns)
         if left > BEHIND:
             print(
