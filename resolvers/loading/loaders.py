@@ -1,14 +1,15 @@
 """Data loaders of one operation: records by id, and the viewer's relationships and flags."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property, partial
 from itertools import chain
 from operator import is_not
 from typing import Any, Generic, TypeVar
 
 from resolvers.loading.batcher import Batcher, sound
-from resolvers.loading.dataloader import DataLoader, constant, each, fetch, records, together
+from resolvers.loading.dataloader import ANY, DataLoader, constant, each, fetch, records, together
 from resolvers.loading.relationships import Likes, Relationships, Sources
+from resolvers.process.answers import NO_FACTS, Facts
 from resolvers.process.cached_kinds import CachedKinds
 from resolvers.rules import visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
@@ -49,15 +50,29 @@ def _number(reply: Any) -> int | None:
 
 
 class _marked(Generic[AnyLoader]):  # noqa: N801  used as a decorator
-    """Declares a data loader, which is made when it is first used, and is then an attribute listed in `marked`."""
+    """Declares a data loader, which is made when it is first used, and is then an attribute, and listed by its kind."""
+
+    kind = "own"
 
     def __init__(self, make: "Callable[[DataLoaders], AnyLoader]") -> None:
         self._make = make
 
     def __get__(self, loaders: "DataLoaders", _: "type[DataLoaders]") -> AnyLoader:
-        made = vars(loaders)[self._make.__name__] = self._make(loaders)
-        loaders.marked.append(made)
+        attributes, name = vars(loaders), self._make.__name__
+        made = attributes[name] = attributes[self.kind][name] = self._make(loaders)
         return made
+
+
+class _public(_marked[AnyLoader]):  # noqa: N801  used as a decorator
+    """Declares a data loader whose values are the same for every viewer."""
+
+    kind = "public"
+
+
+class _fact(_marked[AnyLoader]):  # noqa: N801  used as a decorator
+    """Declares a data loader of facts about the viewer. An answer that depends on no more serves all who share them."""
+
+    kind = "factual"
 
 
 class DataLoaders:
@@ -72,7 +87,10 @@ class DataLoaders:
         self._viewer = viewer
         self._me = viewer or 0
         self.all = partial(fetch, batcher)  # loads ids of several data loaders in one round trip
-        self.marked: list[DataLoader[Any]] = []  # those whose values an answer may depend on
+        # Those whose values an answer may depend on: the same for every viewer, facts about the viewer, and others.
+        self.public: dict[Hashable, DataLoader[Any]] = {}
+        self.factual: dict[str, DataLoader[Any]] = {}
+        self.own: dict[Hashable, DataLoader[Any]] = {}
         self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
         self.granted: set[int] = set()  # members whom a moderator sees in this operation, even if blocked by them
         self.open_groups: dict[int, bool] = {}  # group → whether the viewer sees what is in it, as the rules decided
@@ -82,15 +100,15 @@ class DataLoaders:
         """All members loaded so far."""
         return {member: user for member, user in self.user.found.items() if not isinstance(user, Exception)}
 
-    @_marked
+    @_public
     def user(self) -> DataLoader[User | None]:
         return records(self._batcher, accounts.user_command, User.read, self._cached.users)
 
-    @_marked
+    @_public
     def post(self) -> DataLoader[Post | None]:
         return records(self._batcher, posts.post_command, read_post, self._cached.posts)
 
-    @_marked
+    @_public
     def comment(self) -> DataLoader[Comment | None]:
         return records(self._batcher, likes_and_comments.comment_command, Comment.read, self._cached.comments)
 
@@ -100,16 +118,16 @@ class DataLoaders:
 
     @_marked
     def is_in_group(self) -> DataLoader[bool]:
-        return self._fact(groups.joined_command)
+        return self._about(groups.joined_command)
 
     @_marked
     def is_banned(self) -> DataLoader[bool]:
         """Whether groups ban the viewer."""
-        return self._fact(groups.ban_command)
+        return self._about(groups.ban_command)
 
     @_marked
     def has_asked_group(self) -> DataLoader[bool]:
-        return self._fact(groups.requested_command)
+        return self._about(groups.requested_command)
 
     @_marked
     def has_bans(self) -> DataLoader[bool]:
@@ -175,18 +193,18 @@ class DataLoaders:
     def credentials(self) -> DataLoader[Credentials | None]:
         return records(self._batcher, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
 
-    @_marked
+    @_fact
     def has_liked(self) -> DataLoader[bool]:
         me = self._viewer
         if me is None:
             return constant(self._batcher, False)
         return Likes(self._batcher, me, self._cached.likes.of(me), self._cached.newest_likes.of(me))
 
-    @_marked
+    @_fact
     def has_reposted(self) -> DataLoader[bool]:
         return self._flag(posts.reposted_command, self._cached.reposted)
 
-    @_marked
+    @_fact
     def has_favourited(self) -> DataLoader[bool]:
         return self._flag(favourites.favourited_command, self._cached.favourites)
 
@@ -198,7 +216,7 @@ class DataLoaders:
     def followed_by(self) -> DataLoader[bool]:
         return self._flag(follows.followed_by_command)
 
-    def _fact(self, command: Callable[[int, int], Command]) -> DataLoader[bool]:
+    def _about(self, command: Callable[[int, int], Command]) -> DataLoader[bool]:
         """Return the data loader of whether a key of each entity names the viewer; none names an anonymous viewer."""
         me = self._viewer
         if me is None:
@@ -214,13 +232,13 @@ class DataLoaders:
             return constant(self._batcher, False)
         return together(self._batcher, partial(command, me), _is_there, cached.of(me) if cached else None)
 
-    @_marked
+    @_fact
     def relationship(self) -> DataLoader[Relationship]:
         if self._viewer is None:
             return constant(self._batcher, NO_RELATIONSHIP)
         return Relationships(self._batcher, self._viewer, self._cached.relationships.of(self._viewer))
 
-    @_marked
+    @_public
     def login(self) -> DataLoader[int | None]:
         return each(self._batcher, account_names.holder_command, _number, self._cached.logins)
 
@@ -276,7 +294,7 @@ class DataLoaders:
         """Return the data loader of a member's newest posts, by the number of posts to read."""
         command = partial(timelines.newest_published_command, member)
         made = each(self._batcher, command, timelines.read_profile_entries, self._cached.profiles.of(member))
-        self.marked.append(made)
+        self.public["published", member] = made
         return made
 
     def first_reposts(self, below: int | None) -> DataLoader[tuple[Source, ...]]:
@@ -287,7 +305,7 @@ class DataLoaders:
             posts.read_reposts,
             self._cached.reposts.of(below),
         )
-        self.marked.append(made)
+        self.own["first_reposts", below] = made
         return made
 
     @_marked
@@ -311,13 +329,36 @@ class DataLoaders:
     def read_until(self) -> DataLoader[int]:
         return each(self._batcher, read_until_command, lambda reply: int(reply or 0))
 
-    def marks(self) -> list[Mark] | None:
+    def facts(self) -> Facts:
+        """Return the facts about the viewer that were loaded, if nothing else that was loaded depends on the viewer.
+
+        There are none for a viewer who is among the members themselves.
+        """
+        if self.own or not self._me or self._me in self.relationship.found:
+            return NO_FACTS
+        return {
+            name: {entity_id: value for entity_id, value in loader.found.items() if entity_id != ANY}
+            for name, loader in self.factual.items()
+        }
+
+    async def ask_facts(self, facts: Facts) -> None:
+        """Load the viewer's own values of the same facts; one round trip."""
+        await self.all(*[(getattr(self, name), list(values)) for name, values in facts.items()])
+
+    def agrees(self, facts: Facts) -> bool:
+        """Return whether the viewer's own values of facts are loaded and the same."""
+        loaders = vars(self)
+        return self._me not in facts["relationship"] and all(
+            name in loaders and values.items() <= loaders[name].found.items() for name, values in facts.items()
+        )
+
+    def marks(self, facts: Facts) -> list[Mark] | None:
         """Return marks that are all true until a value loaded so far has changed; None if one is not cached now.
 
-        The loader `read_on` is not `marked`.
+        An answer with facts needs no marks of them. The loader `read_on` has none: it is not `marked`.
         """
         found: list[Mark] = []
-        for loader in self.marked:
+        for loader in (*self.public.values(), *self.own.values(), *(() if facts else self.factual.values())):
             marks = loader.marks()
             if marks is None:
                 return None

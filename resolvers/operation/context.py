@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from resolvers.loading.batcher import Batcher
 from resolvers.loading.loaders import DataLoaders
-from resolvers.process.answers import Answer
+from resolvers.process.answers import NO_FACTS, Answer
 from resolvers.process.errors import Forbidden, RequestError, Unauthenticated, UserErrorCode, refuse
 from resolvers.process.services import Services
 from resolvers.process.session_check import SessionCheck
@@ -21,6 +21,7 @@ from store.credentials.records import Role
 from store.moderation.records import RANKS
 from store.records.posts import Post
 
+_MEMBERS = "members"  # in place of the viewer, in the keys of answers for all whose facts agree
 _NO_WAITING = contextlib.nullcontext()
 
 
@@ -42,7 +43,8 @@ class Context:
     renderer: Renderer | None = None  # of a subscription whose results viewers may share
     fields: frozenset[str] | None = None  # names of all fields in the document, if known
     is_momentary = False  # whether the answer depends on the current moment
-    _recalled: Hashable = None  # key of the operation's answer
+    is_personal = False  # whether the answer shows who the viewer is
+    _recalled: tuple[Hashable, Hashable] = None, None  # keys of the operation's answer: the viewer's, and all members'
     read_ahead: ReadAhead | None = None  # set by `write_limits`
 
     def __init__(
@@ -141,20 +143,28 @@ class Context:
         """
         answers = self.services.answers
         # With a new span of the grid, links to pictures are new, and so may be the day on which a home is read.
-        self._recalled = key = self.viewer, asked, int(time.time()) // links.GRID
-        if answers.find(key) is None:
-            return None
+        span = int(time.time()) // links.GRID
+        self._recalled = (self.viewer, asked, span), (_MEMBERS, asked, span)
+        is_shared = not answers.find(self._recalled[0])
+        if is_shared:
+            found = answers.find(self._recalled[1]) if self.viewer else ()
+            if not found:
+                return None
+            with contextlib.suppress(Exception):  # the operation meets it again
+                await self.load.ask_facts(found[0].facts)
         await self.close()
         if self.fatal or not self.batcher.is_current:
             return None
-        return answers.use(key, self._session_check.standing)
+        return answers.use(self._recalled[is_shared], self._session_check.standing, self.load.agrees)
 
     def remember(self, json: bytes) -> None:
         """Cache the JSON of the operation, if the server reports every change of what it was made of."""
         if self.batcher.is_tracked and self.batcher.is_current and not self.is_momentary:
-            marks = self.load.marks()
+            facts = NO_FACTS if self.is_personal else self.load.facts()
+            marks = self.load.marks(facts)
             if marks is not None:
-                self.services.answers.keep(self._recalled, Answer(json, marks, self._session_check.standing))
+                answer = Answer(json, marks, self._session_check.standing, facts)
+                self.services.answers.keep(self._recalled[bool(facts)], answer)
 
     def show(self, post: Post, *, has_liked: bool) -> None:
         """Show a post as a write has left it, and use no cached values until the store replies.

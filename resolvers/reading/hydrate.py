@@ -270,6 +270,7 @@ async def promotions(context: Context, ids: Sequence[int]) -> list[Promotion | N
 
 async def viewers(context: Context, members: Sequence[int]) -> list[Claims | None]:
     """Return the viewer's claims for their own id, None for other members; no round trip."""
+    context.is_personal = True
     return [context.claims if member == context.viewer else None for member in members]
 
 

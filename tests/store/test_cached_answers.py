@@ -21,14 +21,16 @@ from store.client.metering import METER
 from store.credentials.records import Role
 from store.keys.fields import UserField
 from store.settings import Settings
-from tests.support.people import Member, shrunk
+from tests.support.people import Member, shrunk, sign_up
 from tests.support.probes.sessions import suspend
 from tests.support.servers.processes import process
 from tests.support.stored import disconnect
+from tests.support.work import number
 
 POST = "id text likeCount isHidden viewerHasLiked viewerHasReposted viewerHasFavourited author { login name isPrivate }"
 HOME = f"{{ homeTimeline(first: 10) {{ edges {{ node {{ ... on Post {{ {POST} }} }} repostedByCount }} }} }}"
-PROFILE = f'{{ user(login: "bob") {{ name viewerIsFollowing timeline {{ nodes {{ ... on Post {{ {POST} }} }} }} }} }}'
+MEMBER = "name viewerIsFollowing viewerHasMuted"
+PROFILE = f'{{ user(login: "bob") {{ {MEMBER} timeline {{ nodes {{ ... on Post {{ {POST} }} }} }} }} }}'
 NOT_CACHED = {
     "of a list that is not tracked": "{ publicTimeline { nodes { ... on Post { text } } } }",
     "with a field that may depend on more": '{ user(login: "bob") { isFollowingViewer } }',
@@ -93,7 +95,7 @@ async def test_one_round_trip(services: Services, alice: Member, bob: Member, po
     assert METER.answers == before[1]
 
 
-async def test_every_change(settings: Settings, alice: Member, bob: Member, post: str) -> None:
+async def test_every_change(settings: Settings, alice: Member, bob: Member, carol: Member, post: str) -> None:
     """After each kind of act, cached pages, and those of cached rows, are answered as where nothing is cached."""
     bare_one, anew_one = (shrunk(settings, **none) for none in ({"records_kept": 0}, {"answers_kept_mib": 0}))
     async with process(bare_one) as bare, process(anew_one) as anew:
@@ -105,15 +107,16 @@ async def test_every_change(settings: Settings, alice: Member, bob: Member, post
                 await alice.follow(bob)
             assert await is_cached(alice, HOME), name
             await is_cached(alice, PROFILE)
+            await is_cached(carol, PROFILE)
             for query in (HOME, PROFILE):
                 assert await anew(alice, query) == await alice.send(query), name
             await act(alice, bob, post)
             if name == "a deletion":
                 post = await bob.post("another")
-            for query in (HOME, PROFILE):
-                as_stored = await bare(alice, query)
-                assert await alice.send(query) == as_stored, name
-                assert await anew(alice, query) == as_stored, name
+            for viewer, query in ((carol, PROFILE), (alice, HOME), (alice, PROFILE)):
+                as_stored = await bare(viewer, query)
+                assert await viewer.send(query) == as_stored, name
+                assert await anew(viewer, query) == as_stored, name
 
 
 async def test_suspension_and_role(services: Services, alice: Member, bob: Member, post: str) -> None:
@@ -128,6 +131,73 @@ async def test_suspension_and_role(services: Services, alice: Member, bob: Membe
     assert await is_cached(alice, PROFILE)
     await accounts.set_role(services.db, "alice", Role.MEMBER)
     assert await alice.ask(PROFILE) is None
+
+
+DIFFERENT: dict[str, Act] = {
+    "a follower": lambda carol, bob, _: carol.follow(bob),
+    "who likes a post": lambda carol, _, post: carol.do("like", postId=post),
+    "who reposted it": lambda carol, _, post: carol.repost(post),
+    "of whose favourites it is": lambda carol, _, post: carol.do("favourite", postId=post),
+    "who mutes the author": lambda carol, bob, _: carol.do("mute", userIds=[bob.id]),
+    "who blocks the author": lambda carol, bob, _: carol.do("block", userIds=[bob.id]),
+    "whom the author blocks": lambda carol, bob, _: bob.do("block", userIds=[carol.id]),
+}
+
+
+@pytest.fixture
+async def dave(anonymous: Member) -> Member:
+    """Somebody who is nothing to bob, as carol."""
+    return await sign_up(anonymous, "dave")
+
+
+async def test_members_share_an_answer(
+    services: Services, alice: Member, bob: Member, carol: Member, dave: Member, post: str
+) -> None:
+    """Members get one another's answer, in one round trip, while they are the same to all that it shows."""
+
+    async def shares(one: Member, another: Member) -> bool:
+        shown = await one.ask(PROFILE)
+        before = services.db.round_trips, METER.answers
+        assert await another.ask(PROFILE) == shown
+        assert services.db.round_trips == before[0] + 1
+        return METER.answers > before[1]
+
+    assert shown_to(await alice.ask(PROFILE)) == (post, True)
+    assert await shares(carol, dave)
+    await carol.follow(bob)
+    assert await shares(alice, carol)
+    assert shown_to(await dave.ask(PROFILE)) == (post, False)
+    assert shown_to(await bob.ask(PROFILE)) == (post, False)
+    await bob.do("updateProfile", name="Robert")
+    assert [(await member.ask(PROFILE))["name"] for member in (dave, carol, dave)] == ["Robert"] * 3
+
+
+def shown_to(user: Any) -> tuple[str, bool]:
+    """Return the newest post of a profile, and whether the viewer follows its member."""
+    return user["timeline"]["nodes"][0]["id"], user["viewerIsFollowing"]
+
+
+@pytest.mark.parametrize("why", DIFFERENT)
+async def test_a_different_viewer(
+    settings: Settings, bob: Member, carol: Member, dave: Member, post: str, why: str
+) -> None:
+    """A viewer who is something else to a page gets no other's answer, and gives nobody theirs."""
+    await DIFFERENT[why](carol, bob, post)
+    async with process(shrunk(settings, records_kept=0)) as bare:
+        for viewers in ((carol, dave), (dave, carol)):
+            await bob.do("comment", postId=post, text="so it is")
+            for viewer in (*viewers, *viewers, bob):
+                assert await viewer.send(PROFILE) == await bare(viewer, PROFILE)
+        assert await bare(carol, PROFILE) != await bare(dave, PROFILE)
+
+
+async def test_who_the_viewer_is(alice: Member, carol: Member) -> None:
+    """Nobody gets the answer to a question about the viewer alone."""
+    query = f'{{ node(id: "viewer_{number(alice.id):014x}") {{ id }} }}'
+    assert await carol.ask(query) is None
+    assert await alice.ask(query) is not None
+    assert await carol.ask(query) is None
+    assert await alice.ask(query) is not None
 
 
 @pytest.mark.usefixtures("post")
@@ -209,12 +279,12 @@ def test_bounds() -> None:
         answers.keep(key, Answer(b"x" * 1_000, [mark] if key else [Mark((True,))], 0))
     assert answers.find(0)
     answers.keep(3, Answer(b"x" * 1_000, [mark], 0))
-    assert [answers.find(key) is not None for key in range(4)] == [True, False, True, True]
+    assert [len(answers.find(key)) for key in range(4)] == [1, 0, 1, 1]
     assert answers.size == 3 * size
-    assert answers.use(2, 1) is None
-    assert answers.use(2, 0) == b"x" * 1_000
+    assert answers.use(2, 1, bool) is None
+    assert answers.use(2, 0, bool) == b"x" * 1_000
     mark.outdate()
-    assert [answers.find(key) is not None for key in range(4)] == [True, False, False, False]
+    assert [len(answers.find(key)) for key in range(4)] == [1, 0, 0, 0]
     answers.keep(0, Answer(b"x" * 9_000, [], 0))
     assert (len(answers), answers.size) == (1, size)
 
