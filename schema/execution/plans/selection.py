@@ -1,19 +1,12 @@
-"""Selections: the fields of one object type. Each object gets a row, which is filled field by field.
+"""Selections: the fields of one object type. Each object gets a row, which is filled field by field."""
 
-A completion turns the column of values of a field into results of its GraphQL type.
-"""
-
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from itertools import chain, compress, count, islice
-from math import isfinite
-from types import NoneType
+from itertools import count
 from typing import Any
 
 from graphql import (
     GraphQLAbstractType,
-    GraphQLLeafType,
     GraphQLList,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -21,17 +14,17 @@ from graphql import (
     GraphQLSchema,
     get_nullable_type,
     is_leaf_type,
-    is_specified_scalar_type,
 )
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet, collect_subfields
-from graphql.pyutils import Path, UndefinedType
+from graphql.pyutils import Path
 
 from schema.execution import flags
 from schema.execution.flags import CACHED
+from schema.execution.plans.completing import Completion, LeafCompletion, ListCompletion
 from schema.execution.plans.resolving import FORWARD, LazyInfo, Resolver, attribute, declaration, resolver_of_root
 from schema.execution.plans.rows import Row, Rows
-from schema.execution.plans.run import Paths, Run, Unusual, begun, close, is_odd
+from schema.execution.plans.run import Paths, Run, Unusual, begun, close
 from schema.execution.weights import Weight
 
 BATCHED = "batched"  # Key in the metadata of a field with a batched resolver.
@@ -41,17 +34,7 @@ IS_KEPT = "is_kept"  # an attribute of an `is_type_of` function whose values are
 SELECTION_BYTES, FIELD_BYTES = 2_500, 1_700  # Bytes of a selection, and of each field in it.
 
 _INTROSPECTION = {"__schema", "__type"}
-_NO_RESULTS = frozenset({NoneType, UndefinedType})
-_LISTS = {list, tuple}
 _NUMBERS = count(1)  # of selections
-_INTS = range(-(2**31), 2**31)
-_NATIVE: dict[str, tuple[type | None, Callable[[list[Any]], bool]]] = {  # native classes and their range checks
-    "String": (str, bool),
-    "ID": (str, bool),
-    "Boolean": (bool, bool),
-    "Int": (int, lambda values: min(values) in _INTS and max(values) in _INTS),
-    "Float": (float, lambda values: all(map(isfinite, values))),
-}
 
 
 class Parents(list[Any]):
@@ -203,19 +186,31 @@ class Field:
         if self._attribute:
             self._fill(run, rows, paths, list(map(self._attribute, objects)))
             return
+        if self._is_batched:
+            self._fill_from(run, rows, paths, begun(self._answer(run, objects)))
+            return
         fill = partial(self._fill, run, rows, paths)
         if self.has_effects:
             resolve = run.once(self.key, self._resolver.bound(run.asked))
             run.take([resolve(objects[0], self._lazy_info(run))], fill)
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
-        elif self._is_batched:
-            run.take([begun(self._answer(run, objects))], lambda answers: fill(*answers))
         elif self._act:
             run.take(map(partial(self._act, run.asked.context), objects), fill)
         else:
             resolve, places = self._resolver.bound(run.asked), zip(objects, paths(), strict=True)
             run.take((resolve(one, self._lazy_info(run, path)) for one, path in places), fill)
+
+    def _fill_from(self, run: Run, rows: list[Row], paths: Paths, answers: Any) -> None:
+        """Fill the rows with what a batched resolver has returned, at once or when it has been awaited."""
+        if type(answers) is not list:
+            run.take([answers], lambda awaited: self._fill(run, rows, paths, *awaited))
+            return
+        try:
+            self._fill(run, rows, paths, answers)
+        except Exception:
+            close(answers)
+            raise
 
     def _answer(self, run: Run, objects: list[Any]) -> Any:
         """Return what the batched resolver returns."""
@@ -231,8 +226,8 @@ class Field:
         for row, result in zip(rows, results, strict=True):
             row[key] = result
 
-    def select(self, run: Run, name: str, objects: list[Any], paths: Paths) -> list[Row]:
-        """Return the rows of objects of the type with this name."""
+    def selection(self, run: Run, name: str) -> Selection:
+        """Return the selection of objects of the type with this name."""
         if name not in self._selections:
             executor = run.asked.executor
             schema, variables = executor.schema, executor.variable_values
@@ -240,7 +235,7 @@ class Field:
             assert isinstance(parent, GraphQLObjectType)
             fields = collect_subfields(schema, executor.fragments, variables, executor.operation, parent, self._details)
             self._selections[name] = Selection(executor, parent, fields.grouped_field_set, self._weight)
-        return self._selections[name].begin(run, objects, paths)
+        return self._selections[name]
 
     def _lazy_info(self, run: Run, above: Path | None = None) -> Any:
         return LazyInfo(run.asked.context, partial(self._inform, run, above))
@@ -252,83 +247,6 @@ class Field:
         """Return the info of a resolver. Without a single parent path, its path is the field alone."""
         path = Path(above, self.key, self._parent.name)
         return run.asked.executor.build_resolve_info(self._definition, self._nodes, self._parent, path)
-
-
-class Completion(ABC):
-    """Completes a column of values of one type."""
-
-    is_nullable = False
-    is_leaf = False  # whether values have no selection
-
-    def __init__(self) -> None:
-        self._usual: set[type] = set()  # classes seen before, whose values are neither null nor odd
-
-    def complete(self, run: Run, values: list[Any], paths: Paths) -> list[Any]:
-        """Return a result for each value; raises Unusual, or a scalar's own error, where a value has none."""
-        if not values:
-            return []
-        kinds = set(map(type, values))
-        if kinds <= self._usual:
-            return self._complete(run, values, kinds, paths)
-        if any(map(is_odd, kinds)):
-            raise Unusual
-        if NoneType not in kinds:
-            self._usual |= kinds
-            return self._complete(run, values, kinds, paths)
-        if not self.is_nullable:
-            raise Unusual
-        there = [value is not None for value in values]
-        results = iter(self.complete(run, list(compress(values, there)), lambda: list(compress(paths(), there))))
-        return [next(results) if is_there else None for is_there in there]
-
-    @abstractmethod
-    def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:
-        """Return the results of a non-empty column without nulls."""
-
-
-class LeafCompletion(Completion):
-    """Serialises scalars and enums. Columns that serialisation would not change are returned as they are."""
-
-    is_leaf = True
-
-    def __init__(self, leaf: GraphQLLeafType) -> None:
-        super().__init__()
-        self._serialize = leaf.coerce_output_value
-        native, self._fit = _NATIVE[leaf.name] if is_specified_scalar_type(leaf) else (None, bool)
-        self._native = {native}
-
-    def complete(self, run: Run, values: list[Any], paths: Paths) -> list[Any]:
-        """Return a result for each value, as every completion does. Most columns have only native values that fit."""
-        if set(map(type, values)) == self._native and self._fit(values):
-            return values
-        return super().complete(run, values, paths)
-
-    def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:  # noqa: ARG002
-        results = list(map(self._serialize, values))
-        if not _NO_RESULTS.isdisjoint(map(type, results)):
-            raise Unusual
-        return results
-
-
-class ListCompletion(Completion):
-    """Completes the elements of all lists as one column."""
-
-    def __init__(self, element: Completion) -> None:
-        super().__init__()
-        self._element = element
-        self.is_leaf = element.is_leaf
-
-    def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:
-        if not kinds <= _LISTS and not all(issubclass(kind, (list, tuple)) for kind in kinds):
-            raise Unusual
-        lengths = list(map(len, values))
-
-        def below() -> list[Path]:
-            pairs = zip(paths(), lengths, strict=True)
-            return [Path(path, place, None) for path, length in pairs for place in range(length)]
-
-        results = iter(self._element.complete(run, list(chain.from_iterable(values)), below))
-        return [list(islice(results, length)) for length in lengths]
 
 
 class ObjectCompletion(Completion):
@@ -344,10 +262,19 @@ class ObjectCompletion(Completion):
         is_given = self._abstract is None and possible[0].is_type_of is None
         self._goes_by_class = is_given or all(hasattr(one.is_type_of, BY_CLASS) for one in possible)
         self._names: dict[type, str] = {}
+        self._selections: dict[type, Selection] = {}  # of classes seen before, alone in a column
+
+    def complete(self, run: Run, values: list[Any], paths: Paths) -> list[Any]:
+        """Return a result for each value, as every completion does. Most columns have objects of one known class."""
+        kinds = set(map(type, values))
+        if len(kinds) == 1 and (selection := self._selections.get(kinds.pop())):
+            return selection.begin(run, values, paths)
+        return super().complete(run, values, paths)
 
     def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:
         if len(kinds) == 1 and self._goes_by_class:
-            return self._field.select(run, self._name(run, values[0]), values, paths)
+            selection = self._selections[kinds.pop()] = self._field.selection(run, self._name(run, values[0]))
+            return selection.begin(run, values, paths)
         rows: list[Any] = [None] * len(values)
         names = [self._name(run, value) for value in values]
         for name in dict.fromkeys(names):
@@ -358,7 +285,7 @@ class ObjectCompletion(Completion):
                 above = paths()
                 return [above[place] for place in places]
 
-            for place, row in zip(places, self._field.select(run, name, part, below), strict=True):
+            for place, row in zip(places, self._field.selection(run, name).begin(run, part, below), strict=True):
                 rows[place] = row
         return rows
 
