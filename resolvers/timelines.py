@@ -213,6 +213,8 @@ async def reposted_by(context: Context, edges: Sequence[TimelineEdge], first: in
     """
     asked = paging.window(context.settings, "sources", first=first)
     sources = [edge.sources[: asked.count] for edge in edges]
+    if not any(sources):  # as on most pages
+        return [[] for _ in edges]
     users = iter(await hydrate.users(context, [source.author for each in sources for source in each]))
     return [
         [RepostSource(user, source.reposted_at) for source in each if (user := next(users)) is not None]
