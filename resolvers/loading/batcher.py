@@ -145,8 +145,6 @@ class Batcher:
         """Send a batch without commands directly, unless the checks need commands. Most pages take this path."""
         readings = [reading for reading, _ in gathered.readings]
         if self._checked is None:
-            if self._checks.counting():
-                return None
             readings = [*self._unchecked(), *readings]
         elif not self._checked.done():
             return None
@@ -154,23 +152,26 @@ class Batcher:
 
     def _answered(self, gathered: Gathered, writes: int, answered: asyncio.Future[list[Any]]) -> None:
         self.is_current = self._db.is_answered(answered) and writes == self._writes
-        if self.is_current and self._passes():
+        error: BaseException | None
+        try:
+            passes = self.is_current and self._passes()
+            error = self._db.silence(answered)  # sending it again would make the client wait as long again
+        except Exception as refusal:  # noqa: BLE001  every waiting caller gets it
+            passes, error = False, refusal
+        if passes:
             gathered.end()
-        elif silence := self._db.silence(answered):  # sending it again would make the client wait as long again
+        elif error is not None:
             if self._checked is None:
                 self._checked = self.loop.create_future()
                 gathered.synchronising.append(self._checked)
-            self._fail(gathered, self._fatal(silence))
+            self._fail(gathered, self._fatal(error))
         else:
             self._start(gathered)  # the slow path gives the same result, and raises the error if there is one
 
     def _passes(self) -> bool:
-        """Return whether the checks pass on cached values alone."""
+        """Return whether the checks pass on cached values alone; raises the error of a check that fails."""
         if self._checked is None:
-            try:
-                if not self._checks.judge(()):
-                    return False
-            except Exception:  # noqa: BLE001  the slow path raises it again, for the callers
+            if not self._checks.judge():
                 return False
             self._checked = self.loop.create_future()
             self._checked.set_result(None)
@@ -217,10 +218,9 @@ class Batcher:
 
     async def _send_first(self, commands: list[Command], readings: list[Reading]) -> list[Any]:
         checked = self._checked = self.loop.create_future()
-        counting = self._checks.counting()
         try:
-            replies = await self._run([*counting, *commands], [*self._unchecked(), *readings])
-            while not self._checks.judge(replies[: len(counting)]):
+            replies = await self._run(commands, [*self._unchecked(), *readings])
+            while not self._checks.judge():
                 await self._run([], self._unchecked())
         except BaseException as error:
             fatal = self._fatal(error)
@@ -231,7 +231,7 @@ class Batcher:
             raise fatal from error
         checked.set_result(None)
         self.is_checked = True
-        return replies[len(counting) :]
+        return replies
 
     def _unchecked(self) -> list[Reading]:
         reading = self._checks.reading()

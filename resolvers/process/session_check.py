@@ -1,7 +1,7 @@
 """Session check of an operation's first round trip: the session is valid, and the rate limit is kept."""
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 from msgspec import Struct
@@ -36,7 +36,7 @@ class SessionState(Struct, frozen=True):
 class SessionCheck:
     """The session check of one operation: it finds the viewer's role, or the error that ends the operation.
 
-    It is the reading of the session, too.
+    It is the reading that counts the request and reads the session, too.
     """
 
     def __init__(
@@ -56,12 +56,14 @@ class SessionCheck:
         self._needs_two_factor = needs_two_factor  # Whether more than a member's role needs a second factor.
         self.is_verified = False
         self._claims = claims
-        self.commands: list[Command] = []  # Read the session, and its member's role and suspension.
+        self.commands: list[Command] = []  # Count the request, then read the session and its member's credentials.
         self._address = address
         self._rate_limit = rate_limit  # Requests in a minute, 0 if they are not counted.
         self._cached = cached  # The member's cached sessions.
         self._counts = counts  # Used while the database accepts no writes.
         self._counted = ""  # The name under which the request is counted.
+        self._counting: list[Command] = []  # Those of the commands that count it.
+        self._count: int | Exception | None = None  # Requests in this minute, None until the request was counted.
         self._found: SessionState | Exception | None = None
 
     @property
@@ -69,30 +71,32 @@ class SessionCheck:
         """What the check has found about the viewer that answers may depend on."""
         return self.role, self.is_suspended, self.lacks_two_factor, self.is_verified
 
-    def counting(self) -> list[Command]:
-        """Return the commands that count the request."""
-        if not self._rate_limit:
-            return []
-        minute = windows.current(MINUTE_SECONDS)
-        claims = self._claims
-        self._counted = request_count(claims.member if claims else None, self._address, minute)
-        return count_request_commands(self._counted, 2 * MINUTE_SECONDS)
-
     def reading(self) -> Reading | None:
-        """Return the reading of the session; None if the request is anonymous or the session is cached."""
-        claims = self._claims
-        if claims is None or self._found or self._cached.find([claims.session]):
-            return None
-        self.commands = session_commands(claims.member, claims.session)
-        return self
+        """Return what is still to be sent: the count of the request, and the reading of a session that is not cached.
 
-    def judge(self, counted: Sequence[Any]) -> bool:
+        Returns None if there is nothing.
+        """
+        claims, self._counting, self.commands = self._claims, [], []
+        if self._rate_limit and not isinstance(self._count, int):
+            minute = windows.current(MINUTE_SECONDS)
+            self._counted = request_count(claims.member if claims else None, self._address, minute)
+            self._counting = count_request_commands(self._counted, 2 * MINUTE_SECONDS)
+            self.commands += self._counting
+        if claims is not None and not self._found and not self._cached.find([claims.session]):
+            self.commands += session_commands(claims.member, claims.session)
+        return self if self.commands else None
+
+    def judge(self) -> bool:
         """Return whether the session is valid; False if it has to be read first.
 
-        Raises Unauthenticated, RateLimited, or the error of reading the session. Cached values must be current when
+        Raises Unauthenticated, RateLimited, or the error of counting or reading. Cached values must be current when
         this is called.
         """
-        if counted and self._count(counted) > self._rate_limit:
+        if isinstance(self._count, CommandRefused):  # the process counts, so that members can still read
+            self._count = self._counts.add(self._counted)
+        elif isinstance(self._count, Exception):
+            raise self._count
+        if self._count is not None and self._count > self._rate_limit:
             wait = windows.rest(MINUTE_SECONDS)
             raise RateLimited(f"more than {self._rate_limit} requests in a minute", wait, "rate_limit")
         if self._claims is None:
@@ -108,21 +112,14 @@ class SessionCheck:
         self.lacks_two_factor = found.lacks_two_factor
         return True
 
-    def _count(self, counted: Sequence[Any]) -> int:
-        """Return the number of requests in this minute.
-
-        While the database accepts no writes, the process counts, so that members can still read.
-        """
-        for reply in counted:
-            if isinstance(reply, CommandRefused):
-                return self._counts.add(self._counted)
-            if isinstance(reply, Exception):
-                raise reply
-        return int(counted[0])
-
     def take(self, replies: list[Any], changed: Changed | None) -> None:
-        """Take the replies about the session, and cache the result; never raises."""
-        session = self._claims.session if self._claims else ""
+        """Take the replies, and cache the session; never raises."""
+        if self._counting:
+            counted, replies = replies[: len(self._counting)], replies[len(self._counting) :]
+            self._count = next((reply for reply in counted if isinstance(reply, Exception)), counted[0])
+        if not replies or not self._claims:
+            return
+        session = self._claims.session
         try:
             self._found = _session_state(session, *replies, needs_two_factor=self._needs_two_factor)
         except Exception as error:  # noqa: BLE001  `judge` raises it

@@ -3,6 +3,7 @@
 import pytest
 from aiohttp import web
 
+from resolvers.process.services import Services
 from schema.execution.documents import DocumentCache
 from serving.http.view import GraphQLEndpoint
 from store import keys
@@ -89,3 +90,15 @@ async def test_each_request_is_counted_once(db: Database, documents: DocumentCac
         await alice.send(query)
         assert int(await db.one("GET", counter(alice))) == sent
         assert documents.find(query)
+
+
+@pytest.mark.parametrize("query", [NEW, "{ viewer { user { id } } }"])
+async def test_counting_takes_no_round_trip(services: Services, alice: Member, query: str) -> None:
+    """A request takes one round trip with a limit, as without one, and so does its refusal."""
+    await alice.ask(query)
+    for is_over in (False, True):
+        if is_over:
+            await use_up(services.db, alice)
+        before = services.db.round_trips
+        await alice.send(query)
+        assert services.db.round_trips == before + 1

@@ -50,6 +50,7 @@ from store.client.slots import key_of, tag_of
 
 PRESENT = "1"  # The value of each marker.
 _MARKER = "slot"  # The kind of the key that marks a slot.
+_COUNTING = {"INCR", "EXPIRE"}  # Commands that read nothing, so that their slots need no markers.
 
 log = structlog.get_logger(__name__)
 
@@ -177,7 +178,7 @@ class Spread:
         self._left = len(parts)
         for connection, places in parts.items():
             commands = [self._commands[i] for i in places]
-            connection.mark({tag_of(key_of(command) or "") for command in commands})
+            connection.mark({tag_of(key_of(command) or "") for command in commands if command[0] not in _COUNTING})
             replied = connection.send(commands) if commands else connection.check()
             replied.add_done_callback(partial(self._receive, places))
         if not parts:
