@@ -3,19 +3,24 @@
 A line has no local variables and no text of a document or a request, since any of them may hold a password.
 """
 
-import contextlib
+import json
 import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
 from types import TracebackType
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 import structlog
 from graphql import GraphQLError
 from structlog.typing import EventDict
+
+from store.client.tracing import LOGGED
 
 LINE_MOST = 16_384  # Characters. The values of a longer line are truncated.
 VALUE_MOST = 300  # Characters of a value in a truncated line.
@@ -26,24 +31,18 @@ CAUSES_MOST = 5  # Exceptions described in one line.
 
 log = structlog.get_logger()
 
+_WRITING = threading.Lock()  # several threads log
 _LEVELS = (logging.CRITICAL, logging.ERROR, logging.WARNING, logging.INFO)
-_render = structlog.processors.JSONRenderer()
+_encoded = json.JSONEncoder(default=repr).encode
 
 
 def configure(level: str, file: TextIO | None = None) -> None:
     """Configure the log of this process: records from `level` on are written to a file, by default standard error."""
     number = logging.getLevelNamesMapping()[level]
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            _name_process,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.ExceptionRenderer(described),
-            _bounded,
-        ],
+        processors=[rendered],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", Unfailing(file or sys.stderr))),
+        logger_factory=lambda *_: LineWriter(file or sys.stderr),
         cache_logger_on_first_use=file is None,
     )
     root = logging.getLogger()
@@ -60,21 +59,22 @@ def catch_the_rest() -> None:
     threading.excepthook = _log_in_thread
 
 
-class Unfailing:
-    """A file that loses what cannot be written: a full disk ends neither a request nor a job."""
+class LineWriter:
+    """Writes lines to a file. One that cannot be written is lost: a full disk ends neither a request nor a job."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
-    def write(self, text: str) -> None:
-        """Write a text, or lose it."""
-        with contextlib.suppress(OSError, ValueError):  # ValueError: the file is closed
-            self._file.write(text)
+    def msg(self, line: str) -> None:
+        """Write a line, or lose it."""
+        try:
+            with _WRITING:
+                self._file.write(f"{line}\n")
+                self._file.flush()
+        except (OSError, ValueError):  # ValueError: the file is closed
+            pass
 
-    def flush(self) -> None:
-        """Write what is in the buffer, or keep it there."""
-        with contextlib.suppress(OSError, ValueError):
-            self._file.flush()
+    debug = info = warning = error = critical = msg
 
 
 class Forwarding(logging.Handler):
@@ -96,6 +96,9 @@ def described(exc_info: Any) -> list[dict[str, Any]]:
         {"exc_type": type(error).__qualname__, "exc_value": _message(error), "frames": _frames(error.__traceback__)}
         for error in islice(_led_by(exc_info[1]), CAUSES_MOST)
     ]
+
+
+_describe_exception = structlog.processors.ExceptionRenderer(described)
 
 
 def _led_by(error: BaseException | None) -> Iterator[BaseException]:
@@ -128,19 +131,34 @@ def _frames(traceback: TracebackType | None) -> list[str]:
     return frames[-FRAMES_MOST:]
 
 
-def _name_process(_: Any, __: str, line: EventDict) -> EventDict:
-    line["process"] = os.getpid()
+def add_context(_: Any, __: str, line: EventDict) -> EventDict:
+    """Add the ids of the request and the trace to a record."""
+    for name, value in LOGGED.get().items():
+        line.setdefault(name, value)
     return line
 
 
-def _bounded(logger: Any, method: str, line: EventDict) -> str | bytes:
-    """Return a record as JSON, with truncated values where it is too long."""
-    text = _render(logger, method, line)
-    return (
-        text
-        if len(text) <= LINE_MOST
-        else _render(logger, method, {key: _shortened(value) for key, value in line.items()})
-    )
+def rendered(_: Any, level: str, line: EventDict) -> str:
+    """Return a record as JSON, with truncated values where it is too long.
+
+    It does at once what several processors of structlog would do: most requests have a line.
+    """
+    add_context(None, level, line)
+    line["level"] = level
+    line["process"] = os.getpid()
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    line["timestamp"] = f"{_formatted(seconds)}.{nanoseconds // 1_000:06}Z"
+    if "exc_info" in line:
+        line = _describe_exception(None, level, line)
+    text = _encoded(line)
+    if len(text) > LINE_MOST:
+        text = _encoded({key: _shortened(value) for key, value in line.items()})
+    return text
+
+
+@lru_cache(1)
+def _formatted(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _shortened(value: Any) -> Any:

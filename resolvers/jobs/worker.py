@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TypeGuard
 
 import structlog
-from structlog.contextvars import bound_contextvars
 
 from resolvers.homes import build
 from resolvers.jobs.dispatch import FAILED, perform
@@ -22,7 +21,7 @@ from store.client.database import CommandRefused, Database, Unavailable, repeata
 from store.client.metering import METER
 from store.client.pubsub import PubSub
 from store.client.tasks import stop
-from store.client.tracing import Span, SpanKind, read_parent, running
+from store.client.tracing import LOGGED, Span, SpanKind, log_trace, read_parent, running
 from store.ids import PARTITIONS
 from store.media.objects import MediaUnavailable
 from store.pictures import uploads
@@ -288,8 +287,12 @@ def _continued(db: Database, job: Job) -> Iterator[None]:
         return
     # The process that has begun the operation ends its span. Here only its parts are recorded.
     operation = Span(SpanKind.OPERATION, "", db.take_span, parent.trace, id=parent.span)
-    with running(operation), bound_contextvars(trace_id=f"{parent.trace:032x}"):
-        yield
+    token = log_trace(parent.trace)
+    try:
+        with running(operation):
+            yield
+    finally:
+        LOGGED.reset(token)
 
 
 async def rescore(db: Database) -> int:

@@ -1,6 +1,5 @@
 """Every request gets an id, one log record, and a response even when its handler fails; every response gets headers."""
 
-import logging
 import random
 import re
 import time
@@ -20,12 +19,14 @@ from serving.http import health, responses
 from serving.http.requests import Asked
 from serving.http.responses import HttpAnswer
 from serving.observing import TRACEPARENT
+from store.client.tracing import LOGGED
 
 REQUEST_ID = web.RequestKey("request_id", str)
 REQUEST_ID_HEADER = "X-Request-Id"
 METHODS = "GET, POST, OPTIONS"
 ASKED = web.RequestKey("asked", Asked)
 
+_SECRET = (EXPORTS, UPLOADS)  # beginnings of paths
 _SANE_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ID_BITS = 72  # eighteen hexadecimal digits, which are unique within a log
 _PREFLIGHT_SECONDS = 7_200  # for which a browser may cache a preflight response; Chromium caps it here
@@ -59,9 +60,7 @@ async def observed(
     asked: Asked, answering: Awaitable[HttpAnswer | web.StreamResponse]
 ) -> HttpAnswer | web.StreamResponse:
     """Await the answer to a request, and log the outcome. An exception becomes an answer, too."""
-    # It is never unbound, because the next request of this task binds its own id. Most have no trace, though.
-    structlog.contextvars.bind_contextvars(request_id=asked.request_id)
-    structlog.contextvars.unbind_contextvars("trace_id")
+    LOGGED.set({"request_id": asked.request_id})  # never reset, because the next request of this task sets its own
     began = time.perf_counter()
     try:
         answer = await answering
@@ -77,23 +76,20 @@ async def observed(
         else:
             log.exception("a request failed", method=asked.method, path=_shown(asked.path))
             answer = responses.fault(asked.request_id)
-    level = logging.DEBUG if asked.path in health.PATHS else logging.INFO
-    if log.is_enabled_for(level):
-        log.log(
-            level,
-            "request",
-            method=asked.method,
-            path=_shown(asked.path),
-            operation=asked.operation,
-            status=answer.status,
-            ms=round((time.perf_counter() - began) * 1000, 1),
-        )
+    (log.debug if asked.path in health.PATHS else log.info)(
+        "request",
+        method=asked.method,
+        path=_shown(asked.path),
+        operation=asked.operation,
+        status=answer.status,
+        ms=round((time.perf_counter() - began) * 1000, 1),
+    )
     return answer
 
 
 def _shown(path: str) -> str:
     """Return a path as it is logged: that of an export or upload holds a secret."""
-    return next((f"{start}…" for start in (EXPORTS, UPLOADS) if path.startswith(start)), path)
+    return next(f"{start}…" for start in _SECRET if path.startswith(start)) if path.startswith(_SECRET) else path
 
 
 def request_id(headers: Mapping[str, str]) -> str:

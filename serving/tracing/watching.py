@@ -9,7 +9,7 @@ from graphql import OperationDefinitionNode
 
 from serving.observing import Observed, Recorder, Watch, code_of
 from store.client.metering import WORK
-from store.client.tracing import SPAN, Parent, Span, SpanKind, Take, new_trace, read_parent
+from store.client.tracing import SPAN, Parent, Span, SpanKind, Take, log_trace, new_trace, read_parent
 from store.settings import Settings
 
 NAME_MOST = 100  # Characters of an operation's name in a span.
@@ -79,7 +79,7 @@ class WatchingRecorder:
         parent = read_parent(traceparent) if traceparent else None
         if parent is None:
             return (new_trace() if self._is_chosen() else 0), 0
-        structlog.contextvars.bind_contextvars(trace_id=f"{parent.trace:032x}")
+        log_trace(parent.trace)
         decided = parent if self._trusts(peer) else None
         return (parent.trace, parent.span) if self._is_chosen(decided) else (0, 0)
 
@@ -94,7 +94,7 @@ class WatchingRecorder:
         SPAN.set(span)
         WORK.set(observed)
         if trace:
-            structlog.contextvars.bind_contextvars(trace_id=f"{trace:032x}")
+            log_trace(trace)
 
     def _note(self, noted: list[Span], span: Span) -> None:
         if span.kind is SpanKind.ROUND_TRIP and len(noted) < ROUND_TRIPS_LOGGED:

@@ -6,9 +6,9 @@ A span is made only while somebody watches the running operation or job. For all
 import random
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -75,6 +75,7 @@ Take = Callable[[Span], None]
 
 
 SPAN: ContextVar[Span | None] = ContextVar("span", default=None)  # of what is running, if somebody watches it
+LOGGED: ContextVar[Mapping[str, str]] = ContextVar("logged", default={})  # noqa: B039  fields of all log lines; nobody changes it
 _UNWATCHED: AbstractContextManager[None] = nullcontext()
 
 
@@ -109,6 +110,11 @@ def running(span: Span | None) -> Iterator[None]:
         yield
     finally:
         SPAN.reset(token)
+
+
+def log_trace(trace: int) -> Token[Mapping[str, str]]:
+    """Have all later log lines name a trace."""
+    return LOGGED.set({**LOGGED.get(), "trace_id": f"{trace:032x}"})
 
 
 def part(kind: SpanKind, name: str) -> AbstractContextManager[Span | None]:

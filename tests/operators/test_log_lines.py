@@ -9,8 +9,9 @@ import re
 import sys
 import warnings
 from asyncio.subprocess import PIPE
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import closing
+from typing import Any
 
 import pytest
 import structlog
@@ -207,3 +208,18 @@ async def test_what_nothing_catches() -> None:
         ("in the process", process.pid),
     ]
     assert PASSPHRASE not in err
+
+
+@pytest.mark.parametrize("facts", [{"ms": 1.5, "operation": None, "path": "/é\ud800"}, {"exc_info": ValueError("no")}])
+def test_structlogs_own_processors(text: io.StringIO, facts: dict[str, object]) -> None:
+    """A line is byte for byte what structlog's own processors make of the record."""
+    log.warning("an event", **facts)
+    line = text.getvalue().removesuffix("\n")
+    stamp = lines.read(text)[0]["timestamp"]
+    record: MutableMapping[str, Any] = {**facts, "event": "an event"}
+    for processor in (structlog.processors.add_log_level, structlog.processors.ExceptionRenderer(logs.described)):
+        record = processor(None, "warning", record)
+    described: dict[str, Any] = {"exception": record.pop("exception")} if "exception" in record else {}
+    record.update({"process": os.getpid(), "timestamp": stamp}, **described)
+    assert line == structlog.processors.JSONRenderer()(None, "warning", record)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", stamp)

@@ -15,6 +15,7 @@ from graphql import GraphQLError
 from resolvers.process.errors import BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.process.tokens import Claims
 from schema.execution.operations import Schema
+from serving import logs
 from serving.http.app import create_app
 from store.client.health import Readiness
 from store.client.tracing import Take
@@ -146,7 +147,7 @@ def logged() -> Iterator[list[Any]]:
     before = structlog.get_config()["wrapper_class"]
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET))
     try:
-        with structlog.testing.capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
+        with structlog.testing.capture_logs(processors=[logs.add_context]) as lines:
             yield lines
     finally:
         structlog.configure(wrapper_class=before)
