@@ -5,8 +5,8 @@ Each round has a fresh disk in memory. Clients post without a pause, while the d
 refused, the store is killed with SIGKILL. Reads are tried until one is answered. Then the disk gets room again, and
 writes are tried.
 
-`--least 0` shows what happens without MIN_FREE_DISK: the store answers a write whose append to the log fails, and loses
-it if it is killed before it has tried again. The exit status is 1 if an answered post was lost.
+`--least 0` shows what happens when writes are refused too late, below 64 KiB. The store answers a write whose append to
+the log fails, and loses it if it is killed before it has tried again. The exit status is 1 if an answered post was lost.
 """
 
 import argparse

@@ -58,6 +58,7 @@ if sys.platform != "win32":  # on Windows this module can be imported, and attac
 
 _SOCKET = "store.sock"
 _SOCKET_PATH_BYTES = 100  # Linux allows 107, macOS 103.
+_DISK_IS_FULL = "-MISCONF"  # Reply to a PING after an append to the log failed. Reads are answered.
 _POLL_SECONDS = 0.02  # Time between two tries of a lock or the socket. A wait in the kernel could not be cancelled.
 _STEADY_SECONDS = 10.0  # A supervisor that runs this long does not count as a failed start.
 _RESTART_SECONDS = (1.0, 30.0)  # First and longest pause between two failed starts.
@@ -235,7 +236,7 @@ async def _until_ready(place: StoreLocation, options: StartOptions, silence: flo
         elif launched.process.poll() is not None:
             raise EmbeddedStoreError(await asyncio.to_thread(launched.failure))
         reply = await asyncio.to_thread(place.ask, "PING")
-        if reply == "+PONG":
+        if reply == "+PONG" or reply.startswith(_DISK_IS_FULL):
             return launched is not None
         if supervisor.is_loading(reply) or supervisor.CHECKING in (data_dir / SUPERVISOR_LOCK).read_text():
             deadline = time.monotonic() + silence

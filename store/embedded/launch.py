@@ -73,7 +73,7 @@ class StartOptions(NamedTuple):
 
     appendfsync: str = "everysec"
     damaged_end_bytes: int = 64 << 20  # The most that is cut off the append-only file.
-    least_free_bytes: int = 0  # Free disk space below which writes are refused.
+    least_free_bytes: int = 0  # Free disk space below which writes are refused, or 64 KiB if that is more.
     node: NodeOptions | None = None
 
 

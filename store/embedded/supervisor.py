@@ -11,8 +11,9 @@ every user of the machine can see the arguments of a process.
 It exits with status 0 when the last holder is gone and the server has stopped, with 1 when the server cannot start.
 If the server cannot load its data, `append_only_file.py` checks the files. Once it has cut off a damaged end, the
 server is started again.
-With less than LEAST_FREE bytes of free disk space, the server refuses writes. It would answer a write whose append
-to the log fails, and lose it if it is killed then.
+With less than LEAST_FREE bytes of free disk space, but at least 64 KiB, the server refuses writes. It would answer a
+write whose append to the log fails, and lose it if it is killed then. With `appendfsync always` it would end, also
+when a key expires. So the policy is `everysec` while writes are refused, from the start on a full disk.
 Messages go to standard error, which is the server's log file. It begins anew above a size, and the one before is kept.
 Each check's outcome goes to standard output, and so does
 a change between too little disk space and enough.
@@ -48,7 +49,9 @@ LOG = "store.log"  # The server's log, in the working directory.
 LOG_BYTES = 10 << 20  # A larger log becomes the one before, under the second name.
 _LOG_BEFORE = f"{LOG}.1"
 _LOG_SECONDS = 1.0  # Time between two looks at its size.
+_LEAST_FREE_BYTES = 64 << 10  # With less free disk space, writes are refused whatever the settings.
 _REPLICAS = "min-replicas-to-write"
+_FSYNC = "appendfsync"
 _CHECK = "append_only_file.py"  # In this file's folder.
 _CUT, _REFUSED = 3, 4  # Exit statuses of the check.
 _ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # Exit statuses that do not suggest damaged data.
@@ -116,10 +119,11 @@ class _Supervisor:
         self._supervisor_lock, self._store_lock = locks
         self._socket_path = socket_path
         self._passwords = passwords
-        self._least_free = least_free
+        self._least_free = max(least_free, _LEAST_FREE_BYTES)
         self._refusing: subprocess.Popen[bytes] | None = None  # The server that has been told to refuse writes.
         self._check_command = check
         self._server_command = server
+        self._fsync = server[server.index(f"--{_FSYNC}") + 1]
         self._stopping = threading.Event()
         self._guard = threading.Lock()  # No process is started once _stopping is set.
         self._child: subprocess.Popen[bytes] | None = None  # The server or the check.
@@ -127,8 +131,7 @@ class _Supervisor:
     def run(self) -> int:
         threading.Thread(target=self._stop_after_last_holder, daemon=True).start()
         threading.Thread(target=self._watch_log, daemon=True).start()
-        if self._least_free:
-            threading.Thread(target=self._watch_disk, daemon=True).start()
+        threading.Thread(target=self._watch_disk, daemon=True).start()
         failures, allowed, pause = 0, _STARTS, _FIRST_PAUSE_SECONDS
         while not self._stopping.is_set():
             began = time.monotonic()
@@ -156,7 +159,7 @@ class _Supervisor:
     def _run_server(self) -> tuple[bool, int]:
         """Run the server until it ends; return whether it finished loading, and its exit status."""
         # The server inherits the lock. So it is held until the last server has ended, even if the supervisor dies.
-        refusing = [f"--{_REPLICAS}", str(DISK_IS_LOW)] if self._is_low() else []
+        refusing = [f"--{_REPLICAS}", str(DISK_IS_LOW), f"--{_FSYNC}", "everysec"] if self._is_low() else []
         server = self._start([*self._server_command, *refusing], sys.stderr.fileno(), self._store_lock)
         if server is None:
             return False, 0
@@ -182,7 +185,7 @@ class _Supervisor:
                     os.close(log)
 
     def _is_low(self) -> bool:
-        return self._least_free > 0 and _free_bytes() < self._least_free
+        return _free_bytes() < self._least_free
 
     def _watch_disk(self) -> None:
         """Make the server refuse writes while there is too little disk space, and report each change."""
@@ -202,7 +205,8 @@ class _Supervisor:
         if not replicas.isdigit():
             return False
         wanted = int(replicas) % DISK_IS_LOW + DISK_IS_LOW * is_low
-        return ask(self._socket_path, f"CONFIG SET {_REPLICAS} {wanted}", self._passwords) == "+OK"
+        command = f"CONFIG SET {_REPLICAS} {wanted} {_FSYNC} {'everysec' if is_low else self._fsync}"
+        return ask(self._socket_path, command, self._passwords) == "+OK"
 
     def _check(self) -> int:
         """Run the check, which may cut off a damaged end of the append-only file; return its exit status."""

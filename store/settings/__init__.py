@@ -38,7 +38,7 @@ class Settings:
     )
     min_free_disk: int = setting(
         256,
-        "free disk space below which the embedded store accepts no writes, MiB; uploads need twice as much; 0: any",
+        "free disk space below which the embedded store accepts no writes, MiB; uploads need twice as much; 0: 64 KiB",
         least=0,
         most=1 << 30,
     )

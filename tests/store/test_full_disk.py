@@ -63,22 +63,29 @@ async def _can_post(member: Member) -> bool:
     return False
 
 
+@pytest.mark.parametrize("left", [0, 30, 100, 2_000])
 @pytest.mark.parametrize("appendfsync", ["everysec", "always"])
-async def test_full_disk(disk: Disk, appendfsync: str) -> None:
-    """A server restarts on a full disk and serves its data; once there is room, writes work again."""
+async def test_full_disk(disk: Disk, appendfsync: str, left: int) -> None:
+    """A server restarts on a full disk and serves its data; once there is room, writes work again.
+
+    `left` is how many bytes fit into the last block of the store's log. The store itself writes when a key expires.
+    """
     async with disk.serving(appendfsync=appendfsync) as running, visiting(await running.url()) as anonymous:
         alice = await sign_up(anonymous, "alice")
         post = await alice.post("before")
         assert await alice.home() == [post]
         assert await running.stop() == 0
     secret = disk.path("data/secret.key").read_text()
+    disk.pad_log(left)
     disk.fill()
     async with disk.serving(appendfsync=appendfsync) as running, visiting(await running.url()) as anonymous:
         alice.client = anonymous.client
         assert (await alice.ask(VIEWER))["user"] == {"login": "alice"}
         assert await alice.home() == [post]
+        assert disk.appendfsync() == "everysec"
         disk.free()
         await until(partial(_can_post, alice))
+        assert disk.appendfsync() == appendfsync
         assert post in await alice.home()
         assert await running.stop() == 0
     assert disk.path("data/secret.key").read_text() == secret

@@ -11,10 +11,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from store.embedded.supervisor import ask
 from tests.support.servers.holders import supervisor_of
 from tests.support.servers.processes import Perch, perch
 
 MIB = 1 << 20
+BLOCK = 4096  # bytes
 MOUNT = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 
 
@@ -42,17 +44,34 @@ class Disk:
         """Leave room for so many bytes, or for none at all."""
         with self.path("filling").open("ab", buffering=0) as file, contextlib.suppress(OSError):
             while not leave or self.free_bytes() > leave:
-                file.write(bytes(4096))
+                file.write(bytes(BLOCK))
 
     def free(self) -> None:
         """Make room again."""
         self.path("filling").unlink()
+
+    def pad_log(self, left: int) -> None:
+        """Add a key that has expired to the log of a stopped store, so that its last block has so many bytes left."""
+        (log,) = self.path("data/appendonlydir").glob("*.incr.aof")
+        begin, end = b"*5\r\n$3\r\nSET\r\n$3\r\nold\r\n$%d\r\n", b"\r\n$4\r\nPXAT\r\n$1\r\n1\r\n"
+        length = BLOCK + -(log.stat().st_size + left) % BLOCK - len(begin % BLOCK + end)
+        with log.open("ab") as file:
+            file.write(begin % length + b"x" * length + end)
+        assert -log.stat().st_size % BLOCK == left
 
     def kill_store(self) -> None:
         """Kill the embedded server, and leave its supervisor."""
         supervisor = supervisor_of(self.path("data"))
         (server,) = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
         os.kill(int(server), signal.SIGKILL)
+
+    def appendfsync(self) -> str:
+        """Return how often the running store forces its log to disk."""
+        folder = os.open(self.path("data"), os.O_PATH)
+        try:
+            return ask(f"/proc/self/fd/{folder}/store.sock", "CONFIG GET appendfsync", line=5)  # a short path
+        finally:
+            os.close(folder)
 
     def make_read_only(self) -> None:
         """Mount it again, read-only."""
