@@ -5,7 +5,7 @@ Run it on Linux, from a checkout with Perch and its extra `bench` installed, and
     pip install -e '.[bench]'
     python -m benchmarks.versus
 
-That takes some forty minutes; `--seconds 2 --rounds 1 home` gives a first idea in two minutes. With `--page
+That takes some fifty minutes; `--seconds 2 --rounds 1 home` gives a first idea in two minutes. With `--page
 docs/benchmarks.md` each part puts its tables into that page.
 
 It starts a store of its own in a folder that is removed at the end, and loads a network into it. The contenders answer

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -158,7 +157,6 @@ def test_costs_are_kept(tmp_path: Path) -> None:
 
 
 @slow
-@pytest.mark.skipif(not shutil.which("node"), reason="the load is made by Node")
 def test_command(tmp_path: Path) -> None:
     """The command measures, plans, names a limit and checks itself, on sites of a hundred members."""
     sizes = "--size 150 --check 100 --requests 40 --rounds 1 --followers 10 60 --subscribers 5 --members 1e5 1e6"
