@@ -53,6 +53,7 @@ async def answering(app: web.Application, settings: Settings, sockets: Sockets, 
     Connections that the kernel still queues stay in the queue, for whoever holds the sockets as well.
     """
     admission = Admissions(settings, most)
+    app[DOOR].shedder.requests = admission.answering
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
     await runner.setup()
     server, loop = runner.server, asyncio.get_running_loop()

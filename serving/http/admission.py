@@ -32,8 +32,8 @@ class AdmittedConnection(Protocol):
     """One connection, as admission sees it."""
 
     share: str | None  # The address by which the connection is counted, if any.
-    queue: "Queue | None"  # The queue in which it waits, None while a request is answered.
-    since: float  # The time at which it began to wait, by the loop's clock.
+    queue: "Queue | None"  # The queue in which it is, None while it is a websocket or an event stream.
+    since: float  # The time at which it was put there, by the loop's clock.
 
     def cut(self) -> None:
         """Drop the connection and all unsent data."""
@@ -56,6 +56,7 @@ class Admissions:
         self.bodies: Queue = {}  # The head has arrived. The body has not, and `requests` has a time limit for it.
         self.pauses: Queue = {}  # These wait between two requests.
         self.unread: Queue = {}  # The client does not read the response.
+        self.answering: Queue = {}  # These wait for nothing: a request is being answered.
         self._limits = (
             (self.heads, settings.request_head_seconds),
             (self.pauses, settings.keep_alive_seconds),
@@ -90,21 +91,27 @@ class Admissions:
         return None
 
     def wait(self, client: AdmittedConnection, queue: Queue) -> None:
-        """Put a connection into a queue, because it begins to wait for its client."""
-        self.work(client)
+        """Put a connection into a queue, because it begins to wait for its client, or to be answered."""
+        self.leave_queue(client)
         if client in self._open:
             client.queue, client.since = queue, self._loop.time()
             queue[client] = None
 
-    def work(self, client: AdmittedConnection) -> None:
-        """Take a connection out of its queue, because it no longer waits."""
+    @staticmethod
+    def leave_queue(client: AdmittedConnection) -> None:
+        """Take a connection out of its queue."""
         if client.queue is not None:
             del client.queue[client]
             client.queue = None
 
+    def is_waiting(self, client: AdmittedConnection) -> bool:
+        """Return whether a connection waits for its client to send something."""
+        queue = client.queue
+        return queue is self.pauses or queue is self.heads or queue is self.bodies
+
     def leave(self, client: AdmittedConnection) -> None:
         """Remove a connection. A second call changes nothing."""
-        self.work(client)
+        self.leave_queue(client)
         self._open.discard(client)
         if client.share is not None and client.share in self._by_address:
             self._by_address[client.share].discard(client)
@@ -148,7 +155,7 @@ class Admissions:
         """Return whether an address may have one more connection. Its longest waiting one is closed where needed."""
         if not self._most_per_address or len(self._by_address.get(share, ())) < self._most_per_address:
             return True
-        waiting = [one for one in self._by_address[share] if one.queue is not None and one.queue is not self.unread]
+        waiting = [one for one in self._by_address[share] if self.is_waiting(one)]
         if not waiting:
             return False
         self._close_for_room(min(waiting, key=lambda one: one.since))

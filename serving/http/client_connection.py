@@ -72,7 +72,6 @@ class ClientConnection(web.RequestHandler):
         self._was_held = False  # whether what is being parsed has waited behind a request: it is not refused
         self._is_over = False  # whether aiohttp closes the connection, because it has sent the last answer
         self._is_stream = False  # whether the newest request is being answered for as long as its client likes
-        self._is_counted = False  # whether a request counts as being answered
         self._dropped: StreamReader | None = None  # the body of a request that was refused
         self._body: StreamReader | None = None  # the body that the connection waits for
         self.share: str | None = None
@@ -97,7 +96,6 @@ class ClientConnection(web.RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Remove the connection."""
         self._admission.leave(self)
-        self._end()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -111,7 +109,7 @@ class ClientConnection(web.RequestHandler):
             if data:  # else dropping it has resumed the parser
                 self._drop()
             return
-        if self.queue is None or self.queue is self._admission.unread:
+        if not self._admission.is_waiting(self):
             return  # a request is being answered, or a websocket is open
         if self._request_count != before:
             self._await_body()
@@ -124,7 +122,6 @@ class ClientConnection(web.RequestHandler):
     def log_access(self, request: web.BaseRequest, response: web.StreamResponse, time: float | None) -> None:
         """Note that a response has been sent. aiohttp calls this after each response."""
         super().log_access(request, response, time)
-        self._end()
         self._is_over = not response.keep_alive
         if self._messages:
             self._await_body()
@@ -144,7 +141,6 @@ class ClientConnection(web.RequestHandler):
     def pause_writing(self) -> None:
         """Note that the client does not read the response."""
         super().pause_writing()
-        self._end()
         self._admission.wait(self, self._admission.unread)
 
     def resume_writing(self) -> None:
@@ -154,22 +150,16 @@ class ClientConnection(web.RequestHandler):
             self._begin()
 
     def _begin(self) -> None:
-        """Wait no longer, and count the request that has arrived as being answered."""
-        self._admission.work(self)
-        if not self._is_stream and not self._is_counted and self.transport is not None:
-            self._is_counted = True
-            self._door.shedder.running += 1
-
-    def _end(self) -> None:
-        """Count no request as being answered."""
-        if self._is_counted:
-            self._is_counted = False
-            self._door.shedder.running -= 1
+        """Wait no longer: a request has arrived. One that is answered for long is not among those being answered."""
+        if self._is_stream:
+            self._admission.leave_queue(self)
+        else:
+            self._admission.wait(self, self._admission.answering)
 
     def stream(self) -> None:
         """Count the request no longer: a websocket or an event stream begins, and waits most of the time."""
         self._is_stream = True
-        self._end()
+        self._begin()
 
     # ------------------------------------------------------------ what aiohttp never sees
 
@@ -210,7 +200,6 @@ class ClientConnection(web.RequestHandler):
             self.log_exception("An answer could not be sent")
         finally:
             del self._door.answering[self]
-            self._end()
             self._admission.wait(self, self._admission.pauses)
             if closes and self.transport is not None:
                 self.transport.close()

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -66,7 +66,8 @@ class Shedder:
         """`silence` returns for how long the store has left a command unanswered, `worked` the thread's own time, s."""
         self.is_on = settings.overload_delay_ms > 0
         self.controller = Controller(settings.overload_delay_ms / 1000, settings.max_requests)
-        self.running = 0  # Requests that are being answered, streams excepted.
+        self.requests: Sized = ()  # Those that are being answered, streams excepted.
+        self._operations = 0  # Of websockets, that are being answered.
         self._patience = settings.store_patience_ms / 1000
         self._silence = silence
         self._silent = 0.0  # s, as of the last interval
@@ -75,6 +76,11 @@ class Shedder:
         self.retries = itertools.cycle(RETRY_SECONDS)
         self._shed: Counter[str] = Counter()  # Refusals by kind since the last report.
         self._reported = -REPORT_SECONDS
+
+    @property
+    def running(self) -> int:
+        """How many requests and operations of websockets are being answered."""
+        return len(self.requests) + self._operations
 
     def arrive(self) -> bool:
         """Note that a request has arrived; returns whether some kind is refused now."""
@@ -102,12 +108,12 @@ class Shedder:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Count a request as being answered."""
-        self.running += 1
+        """Count an operation of a websocket as being answered."""
+        self._operations += 1
         try:
             yield
         finally:
-            self.running -= 1
+            self._operations -= 1
 
     def refuse(self, kind: RequestKind) -> ServiceUnavailable | None:
         """Return the refusal of a request that has arrived, None where there is room for it."""

@@ -212,7 +212,7 @@ async def test_never_refused(services: PlainServices, line: str) -> None:
 async def test_off(services: PlainServices) -> None:
     """With OVERLOAD_DELAY_MS=0 nothing is refused."""
     async with _site(services, overload_delay_ms=0) as (site, shedder):
-        services.silence, shedder.running = 10.0, 10_000
+        services.silence, shedder.requests = 10.0, range(10_000)
         assert (await _ask(await site.connect(), "anonymous"))[0] == 200
 
 

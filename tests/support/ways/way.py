@@ -226,7 +226,8 @@ def _waits(connection: ClientConnection) -> bool:
     if is_socket or is_working:
         return is_socket
     # After an invalid chunk, aiohttp reads no more of the body, for whose rest it waits nevertheless.
-    return connection.queue is not None or any(isinstance(one, _ErrInfo) for one, _ in connection._messages)  # noqa: SLF001
+    is_waiting = connection.queue is not None and connection.queue is not connection._admission.answering  # noqa: SLF001
+    return is_waiting or any(isinstance(one, _ErrInfo) for one, _ in connection._messages)  # noqa: SLF001
 
 
 async def _until(condition: Callable[[], object]) -> None:
