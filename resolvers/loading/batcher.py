@@ -152,15 +152,14 @@ class Batcher:
 
     def _answered(self, gathered: Gathered, writes: int, answered: asyncio.Future[list[Any]]) -> None:
         self.is_current = self._db.is_answered(answered) and writes == self._writes
-        error: BaseException | None
+        error: BaseException | None = None
         try:
             passes = self.is_current and self._passes()
-            error = self._db.silence(answered)  # sending it again would make the client wait as long again
         except Exception as refusal:  # noqa: BLE001  every waiting caller gets it
             passes, error = False, refusal
         if passes:
             gathered.end()
-        elif error is not None:
+        elif error := error or self._db.silence(answered):  # sending it again would make the client wait as long again
             if self._checked is None:
                 self._checked = self.loop.create_future()
                 gathered.synchronising.append(self._checked)

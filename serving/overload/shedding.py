@@ -90,13 +90,14 @@ class Shedder:
         if not self._is_probing:
             self._is_probing = True
             asyncio.get_running_loop().call_soon(self._turn, now)
-        if self.controller.arrive(now, self.running):
+        running = self.running
+        if self.controller.arrive(now, running):
             self.controller.adjust(now, self._worked())
             self._silent = self._silence()
             if self.controller.is_standing or self._silent >= self._patience:
                 BACKGROUND.note_load()
             self._report(now)
-        return self.running >= ANONYMOUS.share * self.controller.limit or self._silent >= self._patience
+        return running >= ANONYMOUS.share * self.controller.limit or self._silent >= self._patience
 
     def _turn(self, began: float) -> None:
         # The first turn was due in the middle of an iteration of the loop. The second one waits for a whole one.
