@@ -17,13 +17,13 @@ from store.records.jobs import KINDS, read_any_job, read_job
 
 Committed = tuple[str, frozenset[str]]  # a kind of job, and the fields that one place commits with it
 
-_COMMIT = re.compile(r"(?<!function )\bcommit\([^,]+, [^{]*?, ([^,{]+), \{")
+_COMMIT = re.compile(r"(?<!function )\bcommit(?:_job)?\([^,]+, [^{]*?, ([^,{\n]+), \{")
 _QUOTED = re.compile(r"'([a-z_]+)'")
 _FIELD = re.compile(r"(\w+) = ")
 
 
 def committed(text: str) -> Iterator[Committed]:
-    """Yield what each call of `commit` in a script names. A kind in a variable is quoted in a line about it."""
+    """Yield what each commit in a script names. A kind in a variable is quoted in a line about it."""
     for call in _COMMIT.finditer(text):
         kind = call[1]
         near = text[max(0, text.rfind("\nlocal function ", 0, call.start())) :]

@@ -15,10 +15,8 @@ redis.call('HSET', home_state, HomeField.FLOOR, 0)
 redis.call('ZADD', active, day, member)
 -- The job needs an id of its own. The member's id was minted before the password was hashed, and the stream may
 -- already have newer jobs.
-local id = mint(minted, partition)
-local body = commit(jobs, id, 'names', {member = member, login = login, email = email})
 if digest ~= '' then
   keep_token(tokens, MailTokenField.VERIFICATION, digest, email, lifetime)
   queue_mail(outbox, mails, mint(minted, partition), mail, email)
 end
-return {str(id), body}
+return {commit_job(jobs, minted, partition, 'names', {member = member, login = login, email = email})}

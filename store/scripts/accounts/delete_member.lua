@@ -15,8 +15,7 @@ local ended = redis.call('HKEYS', sessions)
 -- What frees memory comes first. So a script that began with it may write the job when memory is used up.
 redis.call('DEL', user, credentials, sessions, tokens, home, home_state, sources, candidates, newest)
 redis.call('ZREM', active, member)
-local id = mint(minted, partition)
-local body = commit(jobs, id, 'delete_account', {
+local id, body = commit_job(jobs, minted, partition, 'delete_account', {
   member = member,
   login = login or '',
   email = email or '',
@@ -24,4 +23,4 @@ local body = commit(jobs, id, 'delete_account', {
   pending_email = pending and pending.address or '',
   objects = objects,
 })
-return {str(id), body, ended}
+return {id, body, ended}

@@ -29,10 +29,9 @@ if state == UserField.SUSPENDED then
     redis.call('DEL', sessions)
   end
 end
-local id = mint(minted, partition)
 -- While the other state holds, nothing changes for those who are neither followers nor moderators.
 local is_apart = redis.call('HEXISTS', user, other) == 1
-local body = commit(jobs, id, 'privacy_change', {
+local id, body = commit_job(jobs, minted, partition, 'privacy_change', {
   member = member, what = state, is_apart = is_apart, act = carried(act),
 })
-return {str(id), body, ended}
+return {id, body, ended}

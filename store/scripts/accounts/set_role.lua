@@ -13,6 +13,4 @@ if is == role then
   return {}
 end
 redis.call('HSET', credentials, CredentialsField.ROLE, role)
-local job = mint(minted, partition)
-local body = commit(jobs, job, 'act', {member = member, act = carried(act)})
-return {str(job), body}
+return {commit_job(jobs, minted, partition, 'act', {member = member, act = carried(act)})}

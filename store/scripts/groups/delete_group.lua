@@ -9,7 +9,5 @@ if role_in(members, roles, actor) ~= 'OWNER' then
   return Refusal.DENIED
 end
 redis.call('DEL', group)
-local job = mint(minted, partition)
-local body = commit(jobs, job, 'delete_group', {group = id})
 redis.call('SPUBLISH', channel, '')
-return {str(job), body}
+return {commit_job(jobs, minted, partition, 'delete_group', {group = id})}

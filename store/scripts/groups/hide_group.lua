@@ -19,8 +19,6 @@ end
 redis.call('SPUBLISH', channel, '')
 local is_private = redis.call('HGET', group, GroupField.KIND) == 'PRIVATE'
 local shown = is_private and '' or is and 'unhide' or 'hide'
-local job = mint(minted, partition)
-local body = commit(jobs, job, 'group_members', {
+return {commit_job(jobs, minted, partition, 'group_members', {
   group = id, members = '', shown = shown, act = carried(act, is and '' or text),
-})
-return {str(job), body}
+})}

@@ -28,10 +28,9 @@ if is_last_owner(roles, member) then
   local next_owner = heir()
   if not next_owner then
     redis.call('DEL', group)
-    local job = mint(minted, partition)
-    local body = commit(jobs, job, 'delete_group', {group = id})
+    local job, body = commit_job(jobs, minted, partition, 'delete_group', {group = id})
     redis.call('SPUBLISH', channel, '')
-    return {str(job), body, 'delete_group'}
+    return {job, body, 'delete_group'}
   end
   redis.call('HSET', roles, next_owner, 'OWNER')
 end

@@ -4,9 +4,10 @@
 -- Returns places of members in `follows`. Each follow of these has to be looked at by itself: the member is gone, blocks
 -- somebody, is asked by somebody, or has ended one of these follows. Then, if members have another magnitude, the id and
 -- body of the job that moves their names.
-local left, moved, i = {}, {}, 1
+local left, moved = {}, {}
 
-local function apply(member, tag, words)
+local function apply(member, words, place)
+  local tag = tag_of(member)
   local user, followers = Stem.user .. tag, Stem.followers .. tag
   local obstacles = {Stem.blocked .. tag, Stem.requests .. tag}
   for j = 2, #words, 2 do
@@ -15,7 +16,7 @@ local function apply(member, tag, words)
   local login, magnitude, reach =
     unpack(redis.call('HMGET', user, UserField.LOGIN, UserField.MAGNITUDE, UserField.REACH))
   if not login or redis.call('EXISTS', unpack(obstacles)) > 0 then
-    left[#left + 1] = i - 1
+    left[#left + 1] = place
     return
   end
   redis.call('ZADD', followers, 'GT', unpack(words))
@@ -30,13 +31,8 @@ local function apply(member, tag, words)
   update_reach(user, jobs, minted, partition, member, count, big_author_threshold, reach)
 end
 
-while i <= #follows do
-  local last = i + 1 + tonumber(follows[i + 1])
-  apply(follows[i], tag_of(follows[i]), {unpack(follows, i + 2, last)})
-  i = last + 1
-end
+for_each_owner(follows, apply)
 if #moved == 0 then
   return {left}
 end
-local id = mint(minted, partition)
-return {left, str(id), commit(jobs, id, 'import', {moved = moved})}
+return {left, commit_job(jobs, minted, partition, 'import', {moved = moved})}

@@ -40,14 +40,8 @@ local function follow(follower, members)
   end
 end
 
-local i = 1
-while i <= #follows do
-  local last = i + 1 + tonumber(follows[i + 1])
-  follow(follows[i], {unpack(follows, i + 2, last)})
-  i = last + 1
-end
+for_each_owner(follows, follow)
 if #edges == 0 then
   return false
 end
-local id = mint(minted, partition)
-return {str(id), commit(jobs, id, 'import', {follows = edges})}
+return {commit_job(jobs, minted, partition, 'import', {follows = edges})}

@@ -20,5 +20,4 @@ end
 if #made == 0 then
   return false
 end
-local id = mint(minted, partition)
-return {str(id), commit(jobs, id, 'import', {members = made})}
+return {commit_job(jobs, minted, partition, 'import', {members = made})}

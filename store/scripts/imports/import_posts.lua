@@ -34,14 +34,8 @@ local function publish(author, words)
   redis.call('HINCRBY', imported, author, #words / 4)
 end
 
-local i = 1
-while i <= #posts do
-  local last = i + 1 + tonumber(posts[i + 1])
-  publish(posts[i], {unpack(posts, i + 2, last)})
-  i = last + 1
-end
+for_each_owner(posts, publish)
 if #listed == 0 then
   return false
 end
-local id = mint(minted, partition)
-return {str(id), commit(jobs, id, 'import', {posts = listed})}
+return {commit_job(jobs, minted, partition, 'import', {posts = listed})}

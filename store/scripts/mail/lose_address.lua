@@ -14,6 +14,4 @@ local waiting = unexpired_token(tokens, MailTokenField.VERIFICATION)
 if waiting and waiting.address == address then
   redis.call('HDEL', tokens, MailTokenField.VERIFICATION)
 end
-local id = mint(minted, partition)
-local body = commit(jobs, id, 'names', {member = member, email = '', old_email = address})
-return {str(id), body}
+return {commit_job(jobs, minted, partition, 'names', {member = member, email = '', old_email = address})}

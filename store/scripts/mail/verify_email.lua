@@ -15,8 +15,6 @@ if token.address == old then
 end
 redis.call('HDEL', tokens, MailTokenField.RESET)
 queue_mail(outbox, mails, mint(minted, partition), mail, old)
-local id = mint(minted, partition)
-local body = commit(jobs, id, 'names', {
+return {commit_job(jobs, minted, partition, 'names', {
   member = member, email = token.address, old_email = old, was_verified = was_verified,
-})
-return {str(id), body}
+})}

@@ -2,8 +2,6 @@
 -- KEYS: minted, jobs.
 -- ARGV: partition, promotion, is_end ('1', or ''), act (JSON).
 -- Returns the job's id and body.
-local job = mint(minted, partition)
-local body = commit(jobs, job, 'intended_act', {
+return {commit_job(jobs, minted, partition, 'intended_act', {
   promotion = promotion, is_end = is_end ~= '' and is_end or nil, intended = cjson.decode(act),
-})
-return {str(job), body}
+})}

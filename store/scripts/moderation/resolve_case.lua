@@ -42,8 +42,6 @@ for _, one in ipairs(redis.call('ZRANGE', reports_prefix .. case, 0, -1, 'WITHSC
     end
   end
 end
-local job = mint(minted, partition)
-local body = commit(jobs, job, 'resolve', {
+return {commit_job(jobs, minted, partition, 'resolve', {
   case = case, subject = subject, author = author, action = action, rank = rank, pictures = table.concat(pictures, '\n'),
-})
-return {str(job), body}
+})}

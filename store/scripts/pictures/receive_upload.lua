@@ -9,8 +9,7 @@ if state ~= 'WAITING' then
 end
 redis.call('HSET', image, ImageField.STATE, 'PROCESSING', ImageField.OBJECT, object)
 count_original(originals, id, member, size, seconds)
-local job = str(mint(minted, partition))
-local body = commit(jobs, job, 'process_image', {image = id, object = object})
+local job, body = commit_job(jobs, minted, partition, 'process_image', {image = id, object = object})
 leave(jobs, job)
 redis.call('SPUBLISH', channel, '')
 return {job, body}

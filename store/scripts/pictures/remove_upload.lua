@@ -11,8 +11,6 @@ redis.call('ZREM', images, id)
 redis.call('HDEL', originals, id)
 redis.call('SPUBLISH', channel, '')
 if object then
-  local job = str(mint(minted, partition))
-  commit(jobs, job, 'remove_objects', {objects = object})
-  leave(jobs, job)
+  leave(jobs, (commit_job(jobs, minted, partition, 'remove_objects', {objects = object})))
 end
 return 1

@@ -18,8 +18,6 @@ end
 if not mentions and not act then
   return {}
 end
-local job = mint(minted, partition)
-local body = commit(jobs, job, 'unmention', {
+return {commit_job(jobs, minted, partition, 'unmention', {
   comment = id, post = post, author = author, mentions = mentions or '', act = carried(act, text),
-})
-return {str(job), body}
+})}

@@ -39,8 +39,8 @@ if redis.call('EXISTS', jobs) == 1 then
     redis.call('ZREM', dead_jobs, post)
   end
 end
-local id = mint(minted, partition)
-local body = commit(jobs, id, 'delete', {
+redis.call('SPUBLISH', channel, '')
+return {commit_job(jobs, minted, partition, 'delete', {
   post = post, author = author, hashtags = record.hashtags, original = record.original,
   original_author = record.original_author, of_quote = record.of_quote, plain = plain, overtook = overtook == 1,
   reply_to = record.reply_to, root = record.root, reply_to_author = record.reply_to_author,
@@ -48,6 +48,4 @@ local body = commit(jobs, id, 'delete', {
   is_public = record.unannounced == '', group = record.group, original_group = record.original_group,
   act = carried(act, logged_of(record, logged)),
   objects = record.images ~= '' and drop_images(image_prefix, images, record.images) or nil,
-})
-redis.call('SPUBLISH', channel, '')
-return {str(id), body}
+})}

@@ -21,12 +21,10 @@ if kind == 'hide' and record.images ~= '' then
   redis.call('HSET', status, StatusField.IMAGES, raise_versions(image_prefix, record.images))
 end
 count_posts(user, profile, hidden)
-local id = mint(minted, partition)
-local body = commit(jobs, id, kind, {
+redis.call('SPUBLISH', channel, '')
+return {commit_job(jobs, minted, partition, kind, {
   post = post, author = author, hashtags = record.hashtags, original = record.original,
   original_author = record.original_author, of_quote = record.of_quote, plain = false, reply_to = record.reply_to,
   root = record.root, reply_to_author = record.reply_to_author, text = record.text, latitude = record.latitude,
   longitude = record.longitude, is_public = record.unannounced == '', group = record.group,
-})
-redis.call('SPUBLISH', channel, '')
-return {str(id), body}
+})}

@@ -21,6 +21,4 @@ if #edges == 0 then
   return false
 end
 weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
-local id = mint(minted, partition)
-local body = commit(jobs, id, 'approve', {member = member, edges = edges})
-return {str(id), body}
+return {commit_job(jobs, minted, partition, 'approve', {member = member, edges = edges})}

@@ -44,8 +44,7 @@ end
 if #blocks > 0 then
   redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
   weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
-  local id = mint(minted, partition)
-  result[1], result[2] = str(id), commit(jobs, id, 'block', {
+  result[1], result[2] = commit_job(jobs, minted, partition, 'block', {
     member = member, blocks = blocks, following = ended.following, followers = ended.followers,
     requested = ended.requested, requests = ended.requests,
   })

@@ -43,7 +43,6 @@ for i = 1, #others, 2 do
 end
 if #edges + #asked > 0 then
   redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
-  local id = mint(minted, partition)
-  result[1], result[2] = str(id), commit(jobs, id, 'follow', {follower = follower, edges = edges, asked = asked})
+  result[1], result[2] = commit_job(jobs, minted, partition, 'follow', {follower = follower, edges = edges, asked = asked})
 end
 return result

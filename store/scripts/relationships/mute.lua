@@ -24,7 +24,6 @@ for _, other in ipairs(others) do
   end
 end
 if #edges > 0 then
-  local id = mint(minted, partition)
-  result[1], result[2] = str(id), commit(jobs, id, kind, {member = member, edges = edges})
+  result[1], result[2] = commit_job(jobs, minted, partition, kind, {member = member, edges = edges})
 end
 return result

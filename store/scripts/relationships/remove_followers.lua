@@ -25,7 +25,7 @@ end
 if is_follow and redis.call('EXISTS', user) == 1 then -- not while the account is being deleted
   weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
 end
-local id = mint(minted, partition)
-local body = is_follow and commit(jobs, id, 'remove_followers', {member = member, edges = ended})
-  or commit(jobs, id, 'reject', {member = member, asked = ended})
-return {str(id), body}
+if is_follow then
+  return {commit_job(jobs, minted, partition, 'remove_followers', {member = member, edges = ended})}
+end
+return {commit_job(jobs, minted, partition, 'reject', {member = member, asked = ended})}

@@ -23,7 +23,6 @@ for i = 1, #others, 2 do
   end
 end
 if #edges > 0 then
-  local id = mint(minted, partition)
-  result[1], result[2] = str(id), commit(jobs, id, 'unblock', {member = member, edges = edges, followers = ended})
+  result[1], result[2] = commit_job(jobs, minted, partition, 'unblock', {member = member, edges = edges, followers = ended})
 end
 return result

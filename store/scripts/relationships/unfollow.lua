@@ -21,6 +21,4 @@ end
 if redis.call('EXISTS', user) == 1 then -- not while the account is being deleted
   redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
 end
-local id = mint(minted, partition)
-local body = commit(jobs, id, 'unfollow', {member = member, edges = edges, asked = asked})
-return {str(id), body}
+return {commit_job(jobs, minted, partition, 'unfollow', {member = member, edges = edges, asked = asked})}

@@ -43,8 +43,7 @@ end
 -- 'hide' or 'unhide' when the group's posts are out of strangers' sight from now on, or no longer so. `barred` are the
 -- members who were banned, or are no longer. Returns the job's id and body.
 local function commit_settling(jobs, minted, partition, group, members, shown, barred)
-  local id = str(mint(minted, partition))
-  return id, commit(jobs, tonumber(id), 'group_members', {
+  return commit_job(jobs, minted, partition, 'group_members', {
     group = group, members = table.concat(members, ' '), shown = shown or '', barred = barred and table.concat(barred, ' '),
   })
 end

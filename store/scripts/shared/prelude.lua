@@ -74,6 +74,12 @@ local function commit(stream, id, kind, fields)
   return body
 end
 
+-- Commits a job as `commit` does, with an id of its own. Returns its id and its body.
+local function commit_job(stream, minted, partition, kind, fields)
+  local id = mint(minted, partition)
+  return str(id), commit(stream, id, kind, fields)
+end
+
 -- Leaves a job to any worker instead of its committer.
 local function leave(stream, id)
   redis.call('XCLAIM', stream, 'workers', 'perch', 0, str(id) .. '-0', 'IDLE', 86400000, 'JUSTID')
@@ -88,6 +94,16 @@ local function save_progress(stream, progress, job, cursor)
   end
   redis.call('HSET', progress, job, cursor)
   return 1
+end
+
+-- Runs a function with each owner and their words. A list has of each owner: the owner, a number, so many words.
+local function for_each_owner(list, run)
+  local i = 1
+  while i <= #list do
+    local last = i + 1 + tonumber(list[i + 1])
+    run(list[i], {unpack(list, i + 2, last)}, i - 1)
+    i = last + 1
+  end
 end
 
 -- Ends every session of a member but one. Returns those that ended.
@@ -175,9 +191,7 @@ local function update_magnitude(user, stream, minted, partition, member, followe
   local is = magnitude_of(followers, known)
   if is ~= known then
     redis.call('HSET', user, UserField.MAGNITUDE, is)
-    local id = mint(minted, partition)
-    commit(stream, id, 'index', {member = member})
-    leave(stream, id)
+    leave(stream, (commit_job(stream, minted, partition, 'index', {member = member})))
   end
 end
 
