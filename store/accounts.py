@@ -15,7 +15,7 @@ from store.limits.writes import member_keys
 from store.mail.letters import MailLink
 from store.mail.tokens import sending
 from store.moderation.records import Acting
-from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_profile
+from store.pictures.images import ImageRefusal, WantedImage, write_profile
 from store.records.job_bodies import AccountDeletion, ActLogging, Naming, ObjectRemoval, PrivacyChange
 from store.records.jobs import Job, OneBody, read_job
 from store.records.lists import read_pairs
@@ -46,12 +46,9 @@ async def create(db: Database, member: int, draft: AccountDraft) -> Job | None:
 
 def create_command(member: int, draft: AccountDraft) -> Command:
     """Return the command that creates a member; its reply has the job's id and body."""
-    p = partition(member)
     return script(
         "create_member",
-        **keys.committing(p),
-        **keys.of(member, keys.user, keys.credentials, keys.home_state),
-        active=keys.active(p),
+        member,
         member=member,
         login=draft.login,
         name=draft.name,
@@ -60,7 +57,7 @@ def create_command(member: int, draft: AccountDraft) -> Command:
         role=draft.role.value,
         day=int(time.time()) // keys.DAY,
         verified="1" if draft.is_verified else "",
-        **sending(member, draft.link),
+        **sending(draft.link),
     )
 
 
@@ -78,18 +75,14 @@ async def update(
     `pictures` are the new avatar and header, None to remove one. Returns the job that applies the names and removes
     replaced pictures, None without either.
     """
-    p = partition(member)
     changes = [*(profile or {}).items(), *(credentials or {}).items()]
     reply = await db.call(
         "update_member",
-        **keys.committing(p),
-        **keys.of(member, keys.user, keys.credentials, keys.former_logins, keys.images),
-        uploads=keys.uploads(p),
+        member,
         names=json.dumps(dict(names)) if names else "",
         release_seconds=db.settings.login_release_days * keys.DAY,
         profile_count=len(profile or {}),
         member=member,
-        image_prefix=image_prefix(p),
         pictures=write_profile(pictures or {}),
         changes=[part for change in changes for part in change],
     )
@@ -121,8 +114,7 @@ async def suspend(
 async def _set_state(db: Database, member: int, what: str, *, holds: bool, acting: Acting | None = None) -> Any:
     return await db.call(
         "set_account_state",
-        **keys.committing(partition(member)),
-        **keys.of(member, keys.user, keys.credentials, keys.sessions),
+        member,
         member=member,
         state=what,
         wanted="1" if holds else "",
@@ -139,14 +131,7 @@ async def _read_end(db: Database, member: int, kind: type[OneBody], reply: Seque
 
 async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job | Literal[Refusal.OUTRANKED] | None:
     """Set a member's role from their next request on; returns the job that logs the act, None when nothing changes."""
-    reply = await db.call(
-        "set_role",
-        **keys.committing(partition(member)),
-        credentials=keys.credentials(member),
-        member=member,
-        role=role.value,
-        **acting.arguments(),
-    )
+    reply = await db.call("set_role", member, member=member, role=role.value, **acting.arguments())
     return refused(reply) or (read_job(ActLogging, *reply) if reply else None)
 
 
@@ -155,16 +140,10 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | Liter
 
     CHANGED says that the member is gone, or that their password's hash is no longer `checked_hash`.
     """
-    p = partition(member)
     reply = await db.call(
         "delete_member",
-        **keys.committing(p),
-        active=keys.active(p),
-        **keys.of(member, keys.user, keys.credentials, keys.sessions, keys.images),
-        tokens=keys.mail_tokens(member),
-        **keys.home_keys(member),
+        member,
         member=member,
-        image_prefix=image_prefix(p),
         checked_hash=checked_hash.reveal(),
     )
     return refused(reply) or await _read_end(db, member, AccountDeletion, reply)

@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.ids import partition
 from store.keys.fields import UserField
 
 VERSION: Command = ("GET", keys.big_version())
@@ -32,9 +31,7 @@ async def is_current(db: Database, member: int, reach: str) -> bool:
 
 async def finish(db: Database, member: int, reach: str, *, big: bool) -> bool:
     """Finish promoting or demoting a member; False when a newer change was committed."""
-    minting, state = keys.minting(partition(member)), "big" if big else ""
-    done = await db.call("set_reach", user=keys.user(member), **minting, expected=reach, state=state)
-    return bool(done)
+    return bool(await db.call("set_reach", member, expected=reach, state="big" if big else ""))
 
 
 async def is_big(db: Database, member: int) -> bool:

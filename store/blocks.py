@@ -29,7 +29,6 @@ async def block(db: Database, member: int, others: Sequence[int], there: There =
         member,
         others,
         **_ending(member, others, there),
-        **keys.of(member, keys.following, keys.requested),
         max_blocked=db.settings.max_blocked,
         big_author_threshold=db.settings.big_author,
         mailboxes=mailboxes(db, partition(member)),
@@ -47,7 +46,6 @@ async def unblock(db: Database, member: int, others: Sequence[int], there: There
 def _ending(member: int, others: Sequence[int], there: There) -> dict[str, Any]:
     """Return the script parameters of a change of blocks, which ends what the others' sides have."""
     return {
-        **keys.of(member, keys.followers, keys.requests, keys.blocked),
         "tombstone_prefix": keys.unfollowed_prefix(member),
         "ttl": keys.DAY,
         "others": with_other_side(others, there),
@@ -66,7 +64,6 @@ async def unmute(db: Database, member: int, others: Sequence[int]) -> Changed:
 
 async def _mute(db: Database, kind: type[Muting], member: int, others: Sequence[int]) -> Changed:
     parameters = {
-        "muted": keys.muted(member),
         "max_muted": db.settings.max_blocked,
         "kind": kind.kind,
         "mailboxes": mailboxes(db, partition(member)),
@@ -86,8 +83,7 @@ async def _change(
     """Run the script of a change. It has the name of the job that it commits; one script mutes and unmutes."""
     job, body, *answers = await db.call(
         Muting.kind if kind is Unmuting else kind.kind,
-        **keys.committing(partition(member)),
-        user=keys.user(member),
+        member,
         member=member,
         **parameters,
     )
@@ -109,7 +105,7 @@ def apply_command(db: Database, member: int, other: int, block: int, *, ended: b
     """
     return script(
         "apply_block",
-        **keys.of(other, keys.user, keys.blocked_by),
+        other,
         tombstone=keys.unblocked(other, member),
         step="remove" if ended else "add",
         blocker=member,

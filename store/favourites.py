@@ -5,7 +5,6 @@ from typing import Literal
 
 from store import keys
 from store.client.database import Command, Database, MemberGone, script
-from store.ids import partition
 from store.refusals import Refusal, refused
 
 
@@ -19,13 +18,7 @@ async def add(db: Database, member: int, post: int) -> bool | Literal[Refusal.GO
     if not await _index(db, member, post):
         return Refusal.GONE
     try:
-        reply = await db.call(
-            "favourite",
-            **keys.minting(partition(member)),
-            **keys.of(member, keys.user, keys.favourites),
-            post=post,
-            max_favourites=db.settings.max_favourites,
-        )
+        reply = await db.call("favourite", member, post=post, max_favourites=db.settings.max_favourites)
     except MemberGone:
         await _unindex(db, member, post)
         raise
@@ -56,7 +49,7 @@ def favourited_command(member: int, posts: Sequence[int]) -> Command:
 
 def _index_command(member: int, post: int) -> Command:
     """Return the command that adds a member to a post's index of favourites, unless the post is gone."""
-    return script("index_favourite", status=keys.status(post), favouriters=keys.favouriters(post), member=member)
+    return script("index_favourite", post, member=member)
 
 
 async def _unindex(db: Database, member: int, post: int) -> None:

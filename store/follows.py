@@ -57,8 +57,7 @@ def follow_command(
     p = partition(follower)
     return script(
         "follow",
-        **keys.committing(p),
-        **keys.of(follower, keys.user, keys.following, keys.requested, keys.blocked, keys.blocked_by),
+        follower,
         writes=script_parameters(follower, None)["writes"],
         follower=follower,
         max_following=db.settings.max_following,
@@ -72,14 +71,7 @@ def follow_command(
 async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job | None:
     """End follows and requests on the follower's side; returns the job, None when nothing changed."""
     p = partition(follower)
-    reply = await db.call(
-        "unfollow",
-        **keys.committing(p),
-        **keys.of(follower, keys.user, keys.following, keys.requested),
-        member=follower,
-        mailboxes=mailboxes(db, p),
-        others=members,
-    )
+    reply = await db.call("unfollow", follower, member=follower, mailboxes=mailboxes(db, p), others=members)
     return read_job(Unfollowing, *reply) if reply else None
 
 
@@ -99,8 +91,7 @@ async def _end(
     p = partition(member)
     reply = await db.call(
         "remove_followers",
-        **keys.committing(p),
-        **keys.of(member, keys.user, keys.followers, keys.requests),
+        member,
         member=member,
         kind=kind.kind,
         tombstone_prefix=keys.unfollowed_prefix(member),
@@ -117,8 +108,7 @@ async def approve(db: Database, member: int, followers: Sequence[int], there: Th
     p = partition(member)
     reply = await db.call(
         "approve",
-        **keys.committing(p),
-        **keys.of(member, keys.user, keys.followers, keys.requests),
+        member,
         member=member,
         big_author_threshold=db.settings.big_author,
         tombstone_prefix=keys.unfollowed_prefix(member),
@@ -159,9 +149,8 @@ def apply_command(db: Database, follower: int, member: int, edge: int, step: str
     p = partition(member)
     return script(
         "apply_edge",
-        **keys.of(member, keys.user, keys.followers, keys.requests, keys.blocked),
+        member,
         tombstone=keys.unfollowed(member, follower),
-        **keys.committing(p),
         step=step,
         follower=follower,
         edge=edge,
@@ -193,7 +182,7 @@ async def apply_all(db: Database, follows: Iterable[Sequence[int]]) -> AppliedFo
     calls = list(by_partition(parts))
     threshold = db.settings.big_author
     replies = await db.ask(
-        *(script("apply_follows", **keys.committing(p), big_author_threshold=threshold, follows=c) for p, c in calls)
+        *(script("apply_follows", partition=p, big_author_threshold=threshold, follows=c) for p, c in calls)
     )
     left = [
         (words[at], follower, edge)
@@ -217,7 +206,7 @@ async def apply_to_followers(db: Database, member: int, edges: Edges) -> None:
 def _at_follower(db: Database, step: str, follower: int, member: int, edge: int, *, quietly: bool = False) -> Command:
     return script(
         step,
-        **keys.of(follower, keys.user, keys.following, keys.requested),
+        follower,
         member=member,
         edge=edge,
         follower=follower,

@@ -38,9 +38,7 @@ async def take_due(db: Database) -> list[Due]:
     )
     now = int(seconds) * 1000 + int(micros) // 1000
     due = [p for p, reply in enumerate(first) if reply and int(reply[1]) <= now]
-    replies = await db.ask(
-        *(script("take_rescores", rescore=keys.rescore(p), limit=_TAKEN, lease_time=_LEASE_MS) for p in due)
-    )
+    replies = await db.ask(*(script("take_rescores", partition=p, limit=_TAKEN, lease_time=_LEASE_MS) for p in due))
     return [Due(int(post), int(lease)) for reply in replies for post, lease in read_pairs(reply).items()]
 
 
@@ -49,7 +47,7 @@ async def finish(db: Database, due: Sequence[Due]) -> None:
     groups: dict[int, list[int]] = defaultdict(list)
     for one in due:
         groups[partition(one.post)] += [one.post, one.lease]
-    await db.ask(*(script("finish_rescores", rescore=keys.rescore(p), leases=leases) for p, leases in groups.items()))
+    await db.ask(*(script("finish_rescores", partition=p, leases=leases) for p, leases in groups.items()))
 
 
 async def posts(db: Database, ids: Sequence[int]) -> list[Post]:

@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 async def checkpoint(db: Database, job: Job, cursor: str) -> bool:
     """Store a job's progress and renew its lease; False when the job is finished, or removed by a delete."""
     p = partition(job.id)
-    return bool(await db.call("checkpoint", jobs=keys.jobs(p), progress=keys.progress(p), job=job.id, cursor=cursor))
+    return bool(await db.call("checkpoint", partition=p, job=job.id, cursor=cursor))
 
 
 async def renew(db: Database, job: Job) -> bool:
@@ -46,7 +46,7 @@ async def renew_all(db: Database, jobs: Sequence[Job]) -> None:
 def finish(job: int) -> Command:
     """Return the command that finishes a job, given its id."""
     p = partition(job)
-    return script("finish_job", jobs=keys.jobs(p), progress=keys.progress(p), dead_jobs=keys.dead_jobs(p), job=job)
+    return script("finish_job", partition=p, job=job)
 
 
 async def hand_over(db: Database, job: Job) -> None:
@@ -201,7 +201,7 @@ async def retry(db: Database, job: int) -> bool:
     """Make a dead job available to workers again; False when it is not dead."""
     p = partition(job)
     idle = db.settings.job_lease_seconds * 1000 + 1
-    done = await db.call("retry_job", jobs=keys.jobs(p), dead_jobs=keys.dead_jobs(p), job=job, idle=idle)
+    done = await db.call("retry_job", partition=p, job=job, idle=idle)
     if done:
         await db.one("SPUBLISH", db.channel(WAKE), p)
     return bool(done)
@@ -210,16 +210,14 @@ async def retry(db: Database, job: int) -> bool:
 async def discard(db: Database, job: int) -> bool:
     """Remove a dead job for good; False when it is not dead."""
     p = partition(job)
-    done = await db.call(
-        "discard_job", jobs=keys.jobs(p), dead_jobs=keys.dead_jobs(p), progress=keys.progress(p), job=job
-    )
+    done = await db.call("discard_job", partition=p, job=job)
     return bool(done)
 
 
 async def bury(db: Database, job: int) -> None:
     """Set a job aside as dead: no worker receives it until it is retried."""
     p = partition(job)
-    await db.call("bury_job", jobs=keys.jobs(p), dead_jobs=keys.dead_jobs(p), job=job)
+    await db.call("bury_job", partition=p, job=job)
 
 
 async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:

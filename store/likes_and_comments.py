@@ -53,8 +53,7 @@ def _read(reply: Any) -> Liking | Unliked:
 
 
 def _like_command(db: Database, post: int, member: int, refusal: str) -> Command:
-    p = partition(post)
-    return script("like", **keys.minting(p), refused=refusal, **_liking(db, post, member))
+    return script("like", post, refused=refusal, **_liking(db, post, member))
 
 
 def liked_command(post: int, member: int) -> Command:
@@ -91,15 +90,12 @@ async def unlike(db: Database, post: int, member: int) -> Liking | Unliked:
 
 
 def _unlike_command(db: Database, post: int, member: int) -> Command:
-    return script("unlike", **_liking(db, post, member))
+    return script("unlike", post, **_liking(db, post, member))
 
 
 def _liking(db: Database, post: int, member: int) -> dict[str, Any]:
     """Return the script parameters that name a like."""
     return {
-        "status": keys.status(post),
-        "likes": keys.likes(post),
-        "rescore": keys.rescore(partition(post)),
         "member": member,
         "channel": db.channel(keys.activity(post)),
         "post": post,
@@ -139,11 +135,8 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     idempotency = {"idempotency": keys.commented(post, draft.author, used)} if used else {}
     return script(
         "create_comment",
-        **keys.committing(p),
-        **keys.of(post, keys.status, keys.comments, keys.commenters),
-        rescore=keys.rescore(p),
+        post,
         **idempotency,
-        comment_prefix=keys.prefix(keys.comment, p),
         author=draft.author,
         text=draft.text,
         post=post,
@@ -173,10 +166,8 @@ def delete_command(db: Database, comment: int, post: int, act: str = "") -> Comm
     p = partition(post)
     return script(
         "delete_comment",
-        **keys.committing(p),
-        **keys.of(post, keys.status, keys.comments, keys.commenters),
+        post,
         comment=keys.comment(comment),
-        rescore=keys.rescore(p),
         id=comment,
         channel=db.channel(keys.activity(post)),
         post=post,

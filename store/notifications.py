@@ -121,7 +121,7 @@ def read_until_command(member: int) -> Command:
 
 def unread(member: int) -> Command:
     """Return the command that counts a member's unread notifications."""
-    return script("unread_notifications", **keys.of(member, keys.notifications, keys.notification_state))
+    return script("unread_notifications", member)
 
 
 def channel(member: int) -> str:
@@ -131,7 +131,7 @@ def channel(member: int) -> str:
 
 async def mark_read(db: Database, member: int, until: int | None) -> Literal[Refusal.GONE] | None:
     """Mark notifications read, up to one or all of them. GONE says that the member has none with that id."""
-    return refused(await db.call("mark_read", **_logs(member), notification="" if until is None else until))
+    return refused(await db.call("mark_read", member, notification="" if until is None else until))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +154,9 @@ async def newest(db: Database, member: int) -> int:
 
 async def changes_after(db: Database, member: int, last: int, count: int) -> NotificationChanges:
     """Return the changes to a member's notifications after an id, at most `count` of each kind."""
-    newest, floor, came, gone = await db.call("notification_changes", **_logs(member), after=last, limit=count)
+    newest, floor, came, gone = await db.call("notification_changes", member, after=last, limit=count)
     withdrawn = [Entry(int(entity), int(score)) for entity, score in zip(gone[::2], gone[1::2], strict=True)]
     return NotificationChanges(int(newest), int(floor), read_notifications(came), withdrawn)
-
-
-def _logs(member: int) -> dict[str, str]:
-    return keys.of(member, keys.notifications, keys.withdrawn_notifications, keys.notification_state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +176,14 @@ async def mention(db: Database, named: MentionSource, members: Iterable[int]) ->
 
 async def unmention(db: Database, named: MentionSource, members: Iterable[int]) -> None:
     """Remove the mentions in a post or comment that is gone, and their notifications, from some members."""
-    await db.ask(*(script("unmention", **_mention(db, named, member)) for member in members))
+    await db.ask(*(script("unmention", member, **_mention(db, named, member)) for member in members))
 
 
 def _mention_command(db: Database, named: MentionSource, member: int) -> Command:
     return script(
         "mention",
+        member,
         **_mention(db, named, member),
-        following=keys.following(member),
         private=named.private or "",
         mentions_kept=db.settings.mentions_kept,
     )
@@ -196,7 +192,6 @@ def _mention_command(db: Database, named: MentionSource, member: int) -> Command
 def _mention(db: Database, named: MentionSource, member: int) -> dict[str, Any]:
     """Return the script parameters that name a mention of a member."""
     return {
-        "mentions": keys.mentions(member),
         "mailboxes": mailboxes(db, partition(member)),
         "member": member,
         "author": named.author,
@@ -208,14 +203,14 @@ def _mention(db: Database, named: MentionSource, member: int) -> dict[str, Any]:
 async def withdraw_about(db: Database, member: int, post: int) -> None:
     """Withdraw all of a member's notifications about a post that is gone."""
     p = partition(member)
-    await db.call("withdraw_about", minted=keys.minted(p), mailboxes=mailboxes(db, p), member=member, post=post)
+    await db.call("withdraw_about", partition=p, mailboxes=mailboxes(db, p), member=member, post=post)
 
 
 def trim(db: Database, member: int) -> tuple[Command, ...]:
     """Return the commands that trim a member's notifications and mentions."""
     p = partition(member)
     return (
-        script("trim_notifications", minted=keys.minted(p), mailboxes=mailboxes(db, p), member=member),
+        script("trim_notifications", partition=p, mailboxes=mailboxes(db, p), member=member),
         ("ZREMRANGEBYRANK", keys.mentions(member), 0, -db.settings.mentions_kept - 1),
     )
 

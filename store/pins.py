@@ -14,7 +14,7 @@ async def pin(db: Database, post: int, author: int) -> bool | Unpinnable:
 
     GONE says that the author has no such post. One round trip. Raises MemberGone.
     """
-    reply = await db.call("pin", user=keys.user(author), status=keys.status(post), post=post, member=author)
+    reply = await db.call("pin", author, status=keys.status(post), post=post, member=author)
     return refused(reply) or bool(reply)
 
 
@@ -25,4 +25,4 @@ async def unpin(db: Database, post: int, author: int) -> bool:
 
 def unpin_command(post: int, author: int) -> Command:
     """Return the command that unpins a post of this author, and leaves any other pinned post."""
-    return script("unpin", user=keys.user(author), post=post)
+    return script("unpin", author, post=post)

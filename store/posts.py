@@ -15,7 +15,7 @@ from store.ids import of_tick, partition
 from store.keys.fields import StatusField, UserField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting
-from store.pictures.images import ImageRefusal, WantedImage, image_prefix, write_wanted
+from store.pictures.images import ImageRefusal, WantedImage, write_wanted
 from store.records.job_bodies import PostDeletion, PostDelivery, PostHiding, PostUnhiding
 from store.records.jobs import Created, Job, read_created, read_job
 from store.records.lists import Source, read_pairs
@@ -93,24 +93,19 @@ def _at_once(db: Database, draft: PostDraft, decade: int) -> list[Any]:
 
 def create_command(db: Database, draft: PostDraft, at_once: Sequence[Any] = ()) -> Command:
     """Return the command that commits a post."""
-    a, p = draft.author, partition(draft.author)
+    a = draft.author
     kind, used = "repost" if draft.original else "post", draft.idempotency_key
     idempotency = {"idempotency": keys.idempotency(a, kind, used)} if used else {}
     return script(
         "create_post",
-        **keys.committing(p),
-        **keys.of(a, keys.user, keys.profile, keys.reposted, keys.hidden),
-        **keys.home_keys(a),
+        a,
         **script_parameters(a, draft.limit),
-        uploads=keys.uploads(p),
         **idempotency,
-        status_prefix=keys.prefix(keys.status, p),
         author=a,
         content=write_content(draft),
         digest=draft.digest,
         ttl=keys.DAY,
         **fanout.bounds(db),
-        image_prefix=image_prefix(p),
         images=write_wanted(draft.images),
         at_once=at_once,
     )
@@ -132,19 +127,14 @@ async def remove(
 
 def delete_command(db: Database, post: int, author: int, acting: Acting | None = None) -> Command:
     """Return the command that deletes a post."""
-    p = partition(post)
     moderating = {"credentials": keys.credentials(author), **acting.arguments()} if acting else {}
     return script(
         "delete_post",
-        **keys.committing(p),
-        **keys.of(p, keys.progress, keys.dead_jobs),
+        author,
         status=keys.status(post),
-        **keys.of(author, keys.user, keys.profile, keys.reposted, keys.hidden, keys.images),
-        **keys.home_keys(author),
         post=post,
         author=author,
         channel=db.channel(keys.activity(post)),
-        image_prefix=image_prefix(p),
         logged=" ".join(LOGGED),
         **moderating,
     )
@@ -157,7 +147,7 @@ async def list_repost(db: Database, original: int, repost: int, author: int, *, 
 
 def list_repost_command(db: Database, original: int, repost: int, author: int, *, plain: bool) -> Command:
     """Return the command that lists a repost or quote at its original."""
-    return script("list_repost", **_listing(db, original, repost, author, plain=plain))
+    return script("list_repost", original, **_listing(db, original, repost, author, plain=plain))
 
 
 async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> None:
@@ -171,7 +161,7 @@ async def unlist_repost(db: Database, original: int, repost: int, author: int, *
 def unlist_repost_command(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> Command:
     """Return the command that removes a repost or quote from its original's list."""
     listing = _listing(db, original, repost, author, plain=plain)
-    return script("unlist_repost", **listing, original_author=whose, ttl=keys.DAY)
+    return script("unlist_repost", original, **listing, original_author=whose, ttl=keys.DAY)
 
 
 def _listing(db: Database, original: int, repost: int, author: int, *, plain: bool) -> dict[str, Any]:
@@ -186,10 +176,8 @@ def _listed(
     """Return the script parameters that name a post and where it is listed: a list of another post, and its counter."""
     listing, counter = listed
     return {
-        "status": keys.status(original),
         "listing": listing,
         "tombstone": keys.withdrawn(original, repost),
-        "rescore": keys.rescore(partition(original)),
         "entry": entry,
         "repost": repost,
         "author": author,
@@ -215,12 +203,12 @@ def list_reply_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that list a reply in both lists, unless it was removed before."""
     in_thread = script(
         "list_thread",  # with the root, while that exists
-        **keys.of(reply.root, keys.status, keys.thread),
+        reply.root,
         tombstone=keys.withdrawn(reply.root, reply.id),
         root=reply.root,
         reply=reply.id,
     )
-    return [script("list_repost", **_answering(db, reply)), in_thread]
+    return [script("list_repost", reply.parent, **_answering(db, reply)), in_thread]
 
 
 def relist_reply_commands(db: Database, reply: Reply) -> list[Command]:
@@ -232,7 +220,9 @@ def relist_reply_commands(db: Database, reply: Reply) -> list[Command]:
 def unlist_reply_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that remove a reply from both lists, and keep late jobs from listing it again."""
     return [
-        script("unlist_repost", **_answering(db, reply), original_author=reply.parent_author, ttl=keys.DAY),
+        script(
+            "unlist_repost", reply.parent, **_answering(db, reply), original_author=reply.parent_author, ttl=keys.DAY
+        ),
         ("SET", keys.withdrawn(reply.root, reply.id), "1", "EX", keys.DAY),
         ("ZREM", keys.thread(reply.root), reply.id),
     ]
@@ -296,17 +286,15 @@ def read_reposts(reply: Sequence[Any]) -> tuple[Source, ...]:
 
 async def hide(db: Database, post: int, author: int, *, hidden: bool) -> Job[PostHiding] | Literal[Refusal.GONE] | None:
     """Hide a status or quote, or show it again; returns the job, None without a change."""
-    p, kind = partition(post), PostHiding if hidden else PostUnhiding
+    kind = PostHiding if hidden else PostUnhiding
     reply = await db.call(
         "hide_post",
-        **keys.committing(p),
+        author,
         status=keys.status(post),
-        **keys.of(author, keys.user, keys.profile, keys.hidden),
         post=post,
         author=author,
         kind=kind.kind,
         channel=db.channel(keys.activity(post)),
-        image_prefix=image_prefix(p),
     )
     return refused(reply) or (read_job(kind, *reply) if reply else None)
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.ids import partition
 from store.keys.fields import UserField
 
 MAGNITUDES = 24  # Sets of names. The same number is in prelude.lua, which sets a member's magnitude.
@@ -75,12 +74,7 @@ def drop(magnitude: int, text: str) -> Command:
 
 def update_magnitude(member: int) -> Command:
     """Return the command that adjusts a member's magnitude to their number of followers."""
-    return script(
-        "update_magnitude",
-        user=keys.user(member),
-        **keys.committing(partition(member)),
-        member=member,
-    )
+    return script("update_magnitude", member, member=member)
 
 
 def may_have_magnitude(magnitude: int, followers: int) -> bool:

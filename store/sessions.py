@@ -12,9 +12,8 @@ from store import keys
 from store.client.database import Command, Database
 from store.credentials.records import Credentials
 from store.credentials.two_factor import NO_PROOF, Proof
-from store.ids import partition
 from store.keys.fields import CredentialsField, UserField
-from store.mail.letters import Letter, outbox_keys
+from store.mail.letters import Letter
 from store.records.lists import read_pairs
 from store.refusals import Refusal, refused
 from store.secret import Secret
@@ -110,7 +109,7 @@ async def open_session(
     """
     reply = await db.call(
         "open_session",
-        **keys.of(member, keys.user, keys.sessions, keys.credentials, keys.known_addresses),
+        member,
         session=session.id,
         record=session.text(),
         max_sessions=db.settings.sessions_per_member,
@@ -150,7 +149,7 @@ async def rotate(
     now = _now()
     reply = await db.call(
         "rotate_session",
-        sessions=keys.sessions(member),
+        member,
         session=session,
         presented=presented,
         successor=successor,
@@ -171,13 +170,9 @@ async def change_password(
     CHANGED says that the password's hash is no longer `checked_hash`, or that this session has ended.
     """
     now = _now()
-    p = partition(member)
     reply = await db.call(
         "change_password",
-        **keys.of(member, keys.credentials, keys.sessions),
-        tokens=keys.mail_tokens(member),
-        **keys.minting(p),
-        **outbox_keys(p),
+        member,
         checked_hash=checked_hash.reveal(),
         new_hash=password.reveal(),
         session=session,
@@ -193,13 +188,9 @@ async def reset_password(
     db: Database, member: int, *, digest: str, password: Secret, session: Session, letter: Letter, proof: Proof
 ) -> Literal[Refusal.STALE, Refusal.CODE] | None:
     """Set a password's hash by a token, end every session and begin a new one. `proof` is of the second factor."""
-    p = partition(member)
     reply = await db.call(
         "reset_password",
-        **keys.of(member, keys.credentials, keys.sessions),
-        tokens=keys.mail_tokens(member),
-        **keys.minting(p),
-        **outbox_keys(p),
+        member,
         digest=digest,
         new_hash=password.reveal(),
         session=session.id,

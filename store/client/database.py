@@ -50,12 +50,13 @@ class MemberGone(Exception):
     """The acting member has deleted their account since the session check. Nothing was changed."""
 
 
-def script(name: str, /, **named: Any) -> Command:
+def script(name: str, owner: int | None = None, /, **named: Any) -> Command:
     """Return the command that runs a script of `store/scripts` with its keys and arguments, by the names in its header.
 
-    Raises TypeError unless exactly the script's parameters are named.
+    The loader adds what the owner has of these: see `store/client/lua.py`. Raises TypeError unless exactly the script's
+    other parameters are named.
     """
-    return SCRIPTS[name].command(named)
+    return SCRIPTS[name].command(owner, named)
 
 
 @contextlib.contextmanager
@@ -194,9 +195,9 @@ class Database:
         (reply,) = await self.ask(command)
         return reply
 
-    async def call(self, name: str, /, **named: Any) -> Any:
+    async def call(self, name: str, owner: int | None = None, /, **named: Any) -> Any:
         """Run one script and return its reply. Takes the script's parameters as `script` does."""
-        (reply,) = await self.ask(script(name, **named))
+        (reply,) = await self.ask(script(name, owner, **named))
         return reply
 
     async def find_out(self) -> None:

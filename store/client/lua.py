@@ -8,6 +8,10 @@ A script names its parameters in its header, where a note in parentheses may fol
 Each becomes a local variable of the script. A caller may leave out a name with a question mark. A name with three dots
 takes a list. A list of names goes on in the next line after a comma, and may end with a period.
 
+A caller gives the id of the keys' owner, or names a `partition`. The loader then adds keys that have the names of
+`store.keys`, such as `user` and `jobs`. It also adds the `partition`, and beginnings of keys in it, such as
+`image_prefix`. A caller names any key of somebody else, which then replaces the owner's. Optional ones are not added.
+
 A script that commits jobs gets one more argument, which no caller names: the `trace` of the running operation.
 
 A script writes the field of a hash as Python does, such as `UserField.LOGIN`. The loader replaces it by its text, and
@@ -20,14 +24,17 @@ as long as most scripts run.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from store import keys
 from store.client.tracing import running_trace
+from store.ids import partition
 from store.keys import fields
+from store.keys.declaring import OF_PARTITION, OWNED, Key
 from store.refusals import Refusal
 
 FOLDER = Path(__file__).parents[1] / "scripts"
@@ -57,6 +64,7 @@ _DECLARED = re.compile(r"local (?:function )?(\w+)")
 _HEADER = re.compile(r"^-- (KEYS|ARGV): ((?:.*,\n-- *)*.*?(?:\.\.\.)?)\.?$", re.MULTILINE)
 _NOTE = re.compile(r"\([^)]*\)|\n--")
 _PARAMETER = re.compile(r"(\w+)(\?|\.\.\.)?")
+_MADE = re.compile(r"partition|\w+_prefix")  # the arguments that an owner may have
 _FIELD = re.compile(r"\b([A-Z]\w*Field)\.(\w+)")
 _STEM = re.compile(r"\bStem\.(\w+)")
 _REFUSAL = re.compile(r"\bRefusal\.(\w+)")
@@ -121,7 +129,9 @@ class Script:
     digest: str
     keys: ScriptParameters
     arguments: ScriptParameters
-    names: frozenset[str]  # of both
+    names: frozenset[str]  # of both, and the partition that has some of the keys
+    owned: tuple[tuple[str, Key], ...]  # what an owner has of these
+    of_partition: tuple[tuple[str, Callable[[int], str | int]], ...]  # what a partition has of these
     takes_trace: bool = False  # whether it commits jobs, which carry the running trace
 
     @property
@@ -130,8 +140,17 @@ class Script:
         flags, body = self.text.split("\n", 1) if self.text.startswith("#!") else ("", self.text)
         return (f"{flags}\n" if flags else "") + "table.remove(KEYS) " + body
 
-    def command(self, named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the command that runs the script. Raises TypeError unless exactly its parameters are named."""
+    def command(self, owner: int | None, named: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the command that runs the script, with what its owner has.
+
+        Raises TypeError unless exactly its other parameters are named.
+        """
+        if owner is not None:
+            p = partition(owner)
+            has = {name: key(owner) for name, key in self.owned}
+            named = has | {name: part(p) for name, part in self.of_partition} | named
+        elif "partition" in named:
+            named = {name: part(named["partition"]) for name, part in self.of_partition} | named
         try:
             keys, arguments = self.keys.values(named), self.arguments.values(named)
         except KeyError:
@@ -167,8 +186,21 @@ def _script(name: str, shared: Iterable[str], text: str) -> Script:
     first = [f"{flags}\n" if flags else "", _TRACE if takes_trace else ""]
     parts = [*first, *needed, keys.unpacking(), arguments.unpacking(), "\n", body]
     whole = spelled("".join(parts))
-    known = frozenset((*keys.names, *arguments.names))
-    return Script(name, whole, _digest(whole), keys, arguments, known, takes_trace)
+    made = (*keys.required, *filter(_MADE.fullmatch, arguments.required))
+    owned = tuple((one, OWNED[one]) for one in made if one in OWNED)
+    of_partition = tuple((one, part) for one in made if (part := _of_partition(one)))
+    known = frozenset((*keys.names, *arguments.names, *(["partition"] if of_partition else [])))
+    return Script(name, whole, _digest(whole), keys, arguments, known, owned, of_partition, takes_trace)
+
+
+def _of_partition(parameter: str) -> Callable[[int], str | int] | None:
+    """Return what makes a parameter that a partition has: a key, the beginning of keys, or its number."""
+    if parameter == "partition":
+        return int
+    kind = OWNED.get(parameter.removesuffix("_prefix"))
+    if kind and parameter.endswith("_prefix"):
+        return partial(keys.prefix, kind)
+    return OF_PARTITION.get(parameter)
 
 
 def _digest(text: str) -> str:

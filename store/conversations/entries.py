@@ -6,7 +6,6 @@ from typing import Literal
 from store import keys
 from store.client.database import Command, Database, script
 from store.conversations.records import Participant, State
-from store.ids import partition
 from store.refusals import Refusal, refused
 
 SCANNED = 100  # entries looked at per step
@@ -18,22 +17,10 @@ def apply_command(db: Database, state: State, participant: Participant) -> Comma
     Its reply is None where the member has deleted their account and has not left yet.
     """
     member = participant.member
-    p = partition(member)
     return script(
         "apply_conversation",
-        **keys.of(
-            member,
-            keys.user,
-            keys.conversations,
-            keys.conversation_state,
-            keys.unread_conversations,
-            keys.blocked,
-            keys.blocked_by,
-            keys.muted,
-            keys.message_log,
-        ),
+        member,
         left_conversation=keys.left_conversation(member, state.id),
-        **keys.minting(p),
         member=member,
         conversation=state.id,
         version=state.version,
@@ -51,11 +38,9 @@ def apply_command(db: Database, state: State, participant: Participant) -> Comma
 
 async def mark_read(db: Database, member: int, conversation: int, until: int) -> Literal[Refusal.GONE] | None:
     """Raise a member's read mark of a conversation. GONE says that they have no entry of it."""
-    p = partition(member)
     reply = await db.call(
         "mark_conversation_read",
-        **keys.of(member, keys.conversation_state, keys.unread_conversations, keys.message_log),
-        **keys.minting(p),
+        member,
         conversation=conversation,
         until_message=until,
         log_kept=db.settings.message_events_kept,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from store import keys
 from store.client.database import Database
-from store.ids import LARGEST, partition
+from store.ids import LARGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,9 @@ async def newest(db: Database, member: int) -> int:
 
 async def changes_after(db: Database, member: int, last: int, count: int) -> ConversationChanges:
     """Return at most `count` changes in a member's conversations after an id, and keep the log for a while longer."""
-    p = partition(member)
     floor, newest, found = await db.call(
         "message_changes",
-        message_log=keys.message_log(member),
-        **keys.minting(p),
+        member,
         after=last,
         limit=count,
         seconds=db.settings.message_events_seconds,

@@ -109,7 +109,7 @@ async def send(db: Database, conversation: int, draft: MessageDraft) -> Sent:
     p = partition(conversation)
     command = script(
         "send_message",
-        conversation=keys.conversation(conversation),
+        conversation,
         taken=keys.taken(conversation, draft.reservation.id if draft.reservation else 0),
         **_idempotency(p, str(conversation), draft),
         prefixes=prefixes(p),
@@ -159,7 +159,7 @@ async def delete(db: Database, message: int) -> Job[ConversationChange] | Litera
     """Delete a message for everybody; returns the job that tells its participants."""
     reply = await db.call(
         "delete_message",
-        message=keys.message(message),
+        message,
         prefixes=prefixes(partition(message)),
         id=message,
         kept=DELETIONS_KEPT,
@@ -178,7 +178,7 @@ def leave_command(conversation: int, member: int) -> Command:
     p = partition(conversation)
     return script(
         "leave_conversation",
-        conversation=keys.conversation(conversation),
+        conversation,
         prefixes=prefixes(p),
         id=conversation,
         member=member,
@@ -196,7 +196,8 @@ def state_command(conversation: int) -> Command:
     """Return the command that reads the state of a conversation."""
     return script(
         "read_conversation",
-        **keys.of(conversation, keys.conversation, keys.messages, keys.deleted_messages, keys.sent_prefix),
+        conversation,
+        sent_prefix=keys.sent_prefix(conversation),
         window=CHANGES_READ,
     )
 
@@ -264,8 +265,7 @@ def summary_command(
     shown = [one.member for one in conversation.participants if one.member not in hidden]
     return script(
         "summarise_conversation",
-        messages=keys.messages(conversation.id),
-        message_prefix=keys.prefix(keys.message, partition(conversation.id)),
+        conversation.id,
         sent_prefix=keys.sent_prefix(conversation.id),
         viewer=viewer,
         since=conversation.since(viewer),

@@ -38,9 +38,7 @@ async def enable(
 
     CHANGED says that the password's hash is no longer `checked_hash`.
     """
-    reply = await db.call(
-        "enable_two_factor", credentials=keys.credentials(member), checked_hash=checked_hash.reveal(), salt=salt
-    )
+    reply = await db.call("enable_two_factor", member, checked_hash=checked_hash.reveal(), salt=salt)
     return refused(reply)
 
 
@@ -54,7 +52,7 @@ async def confirm(
     """
     reply = await db.call(
         "confirm_two_factor",
-        **keys.of(member, keys.credentials, keys.sessions),
+        member,
         salt=salt,
         step=step,
         session=session,
@@ -67,12 +65,7 @@ async def disable(
     db: Database, member: int, *, checked_hash: Secret, proof: Proof
 ) -> Literal[Refusal.CHANGED, Refusal.CODE] | None:
     """Turn the second factor off. CHANGED is meant as by `enable`."""
-    reply = await db.call(
-        "disable_two_factor",
-        credentials=keys.credentials(member),
-        checked_hash=checked_hash.reveal(),
-        **proof.arguments(),
-    )
+    reply = await db.call("disable_two_factor", member, checked_hash=checked_hash.reveal(), **proof.arguments())
     return refused(reply)
 
 

@@ -32,8 +32,7 @@ async def prepare(
     now = _now()
     reply = await db.call(
         "prepare_export",
-        sessions=keys.sessions(link.member),
-        exports=keys.exports(link.member),
+        link.member,
         session=link.session,
         digest=link.digest,
         now=now,
@@ -49,8 +48,7 @@ async def begin(db: Database, link: ExportLink, sender: str) -> Literal[Refusal.
     """Begin to send the export that a link leads to, or go on; `sender` is a random id."""
     reply = await db.call(
         "begin_export",
-        sessions=keys.sessions(link.member),
-        exports=keys.exports(link.member),
+        link.member,
         stream=keys.export_stream(link.member),
         session=link.session,
         digest=link.digest,
@@ -65,7 +63,7 @@ async def end(db: Database, link: ExportLink, sender: str, *, is_sent: bool) -> 
     """Note that an export is no longer being sent. If the whole file was sent, its link is used up."""
     await db.call(
         "end_export",
-        exports=keys.exports(link.member),
+        link.member,
         stream=keys.export_stream(link.member),
         session=link.session,
         digest=link.digest,

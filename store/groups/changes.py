@@ -6,9 +6,8 @@ from typing import Literal
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.groups.membership import PEOPLE, group_keys
+from store.groups.membership import PEOPLE
 from store.groups.records import GroupKind
-from store.ids import partition
 from store.keys.fields import GroupField
 from store.records.job_bodies import GroupDeletion, GroupSettling
 from store.records.jobs import Created, Job, read_job
@@ -41,18 +40,14 @@ def _read_created(group: str, *job: str) -> Created[GroupSettling]:
 
 def create_command(db: Database, draft: GroupDraft) -> Command:
     """Return the command that commits a group."""
-    owner, p = draft.owner, partition(draft.owner)
+    owner = draft.owner
     key = draft.idempotency_key
     idempotency = {"idempotency": keys.idempotency(owner, "createGroup", key)} if key else {}
     return script(
         "create_group",
-        **keys.committing(p),
-        **keys.of(owner, keys.user, keys.memberships),
+        owner,
         **idempotency,
         member=owner,
-        group_prefix=keys.prefix(keys.group, p),
-        members_prefix=keys.prefix(keys.group_members, p),
-        roles_prefix=keys.prefix(keys.group_roles, p),
         name=draft.name,
         description=draft.description,
         kind=draft.kind.value,
@@ -66,8 +61,7 @@ async def update(db: Database, group: int, actor: int, changes: Mapping[str, str
     """Change fields of a group; returns the job, None when nothing changes."""
     reply = await db.call(
         "update_group",
-        **group_keys(group),
-        requests=keys.group_requests(group),
+        group,
         actor=actor,
         id=group,
         channel=db.channel(keys.group_channel(group)),
@@ -80,7 +74,7 @@ async def delete(db: Database, group: int, actor: int) -> Job | NotOwned:
     """Delete a group; returns the job for the rest."""
     reply = await db.call(
         "delete_group",
-        **group_keys(group),
+        group,
         actor=actor,
         id=group,
         channel=db.channel(keys.group_channel(group)),
@@ -94,8 +88,7 @@ async def hide(
     """Hide a group, or show it again; returns the job, which logs the act, None when nothing changes."""
     reply = await db.call(
         "hide_group",
-        **keys.committing(partition(group)),
-        group=keys.group(group),
+        group,
         id=group,
         channel=db.channel(keys.group_channel(group)),
         wanted="1" if hidden else "",

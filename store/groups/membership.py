@@ -54,21 +54,12 @@ def read_change(reply: Sequence[str]) -> Job | None:
 
 def join_command(group: int, member: int) -> Command:
     """Return the command that lets a member join a group, or ask to."""
-    return script(
-        "join_group", **group_keys(group), **_waiting(group), banned=keys.group_banned(group), member=member, id=group
-    )
+    return script("join_group", group, member=member, id=group)
 
 
 def index_command(db: Database, group: int, member: int) -> Command:
     """Return the command that adds a group to a member's index, unless that is full."""
-    p = partition(member)
-    return script(
-        "index_group",
-        **keys.minting(p),
-        **keys.of(member, keys.user, keys.memberships),
-        group=group,
-        max_groups=db.settings.max_groups,
-    )
+    return script("index_group", member, group=group, max_groups=db.settings.max_groups)
 
 
 async def leave(
@@ -81,8 +72,7 @@ async def leave(
     """
     reply = await db.call(
         "leave_group",
-        **group_keys(group),
-        **_waiting(group),
+        group,
         member=member,
         id=group,
         is_deleted="1" if is_deleted else "",
@@ -96,10 +86,7 @@ async def leave(
 
 async def invite(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
     """Invite members to a group; who has asked to join a private one joins at once."""
-    lists = {**_waiting(group), "banned": keys.group_banned(group)}
-    return _read(
-        members, await db.call("invite_to_group", **group_keys(group), **lists, actor=actor, id=group, invited=members)
-    )
+    return _read(members, await db.call("invite_to_group", group, actor=actor, id=group, invited=members))
 
 
 async def approve(db: Database, group: int, actor: int, members: Sequence[int]) -> MembersChanged:
@@ -119,9 +106,7 @@ async def unban(db: Database, group: int, actor: int, members: Sequence[int]) ->
 
 async def _take_off(db: Database, listing: str, step: str, change: tuple[int, int, Sequence[int]]) -> MembersChanged:
     group, actor, members = change
-    reply = await db.call(
-        "take_off_list", **group_keys(group), list=listing, actor=actor, id=group, step=step, named=members
-    )
+    reply = await db.call("take_off_list", group, list=listing, actor=actor, id=group, step=step, named=members)
     return _read(members, reply)
 
 
@@ -138,8 +123,7 @@ async def ban(db: Database, group: int, actor: int, members: Sequence[int]) -> M
 async def _expel(db: Database, group: int, actor: int, members: Sequence[int], **banned: str) -> MembersChanged:
     reply = await db.call(
         "expel_members",
-        **group_keys(group),
-        **_waiting(group),
+        group,
         **banned,
         actor=actor,
         id=group,
@@ -154,31 +138,8 @@ async def set_role(
     db: Database, group: int, actor: int, member: int, role: GroupRole
 ) -> bool | Literal[Refusal.GONE, Refusal.DENIED, Refusal.STRANGER, Refusal.LAST_OWNER]:
     """Set a member's role; returns False when they have it already."""
-    reply = await db.call(
-        "set_group_role",
-        group=keys.group(group),
-        members=keys.group_members(group),
-        roles=keys.group_roles(group),
-        actor=actor,
-        member=member,
-        role=role.value,
-    )
+    reply = await db.call("set_group_role", group, actor=actor, member=member, role=role.value)
     return refused(reply) or bool(reply)
-
-
-def group_keys(group: int) -> dict[str, Any]:
-    """Return the script parameters that every change of a group or its members takes."""
-    return {
-        **keys.committing(partition(group)),
-        "group": keys.group(group),
-        "members": keys.group_members(group),
-        "roles": keys.group_roles(group),
-    }
-
-
-def _waiting(group: int) -> dict[str, str]:
-    """Return the script parameters that name who may become a member of a group."""
-    return {"requests": keys.group_requests(group), "invitations": keys.group_invitations(group)}
 
 
 def _read(members: Sequence[int], reply: Any) -> MembersChanged:
@@ -236,8 +197,7 @@ def settle_command(db: Database, group: int, member: int, facts: Sequence[Any]) 
     exists, joined, asked, inviter, ban = facts
     return script(
         "settle_member",
-        **keys.minting(p),
-        **keys.of(member, keys.user, keys.memberships, keys.invited, keys.banned_from),
+        member,
         member=member,
         group=group,
         is_indexed="1" if exists and (joined or asked) else "",

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.ids import LARGEST, partition
+from store.ids import LARGEST
 from store.records.lists import Entry
 
 FLOOR = "floor"  # the entry of the log that holds the highest id ever trimmed from it
@@ -21,7 +21,7 @@ def add_command(db: Database, group: int, post: int, author: int) -> Command:
     """Return the command that lists a post in its group's timeline."""
     return script(
         "list_in_group",
-        members=keys.group_members(group),
+        group,
         tombstone=keys.withdrawn(group, post),
         author=author,
         **_logged(db, group, post),
@@ -31,21 +31,17 @@ def add_command(db: Database, group: int, post: int, author: int) -> Command:
 def remove_command(db: Database, group: int, post: int) -> Command:
     """Return the command that removes a post from its group's timeline, and keeps late work from listing it again."""
     tombstone = keys.withdrawn(group, post)
-    return script("unlist_in_group", tombstone=tombstone, ttl=keys.DAY, **_logged(db, group, post))
+    return script("unlist_in_group", group, tombstone=tombstone, ttl=keys.DAY, **_logged(db, group, post))
 
 
 def change_command(db: Database, group: int, post: int) -> Command:
     """Return the command that logs that a post in a group's timeline is shown to others than before."""
-    return script("note_change", **_logged(db, group, post))
+    return script("note_change", group, **_logged(db, group, post))
 
 
 def _logged(db: Database, group: int, post: int) -> dict[str, Any]:
     """Return the script parameters that name a post in a group and the log of changes there."""
     return {
-        **keys.minting(partition(group)),
-        "group": keys.group(group),
-        "timeline": keys.group_timeline(group),
-        "changes": keys.group_changes(group),
         "post": post,
         "changes_kept": db.settings.group_changes_kept,
         "channel": db.channel(keys.group_channel(group)),

@@ -38,7 +38,7 @@ async def merge(
 ) -> None:
     """Merge a newly followed member's posts into a home; the member's profile was not read below `horizon`."""
     home = _follower_home(db, follower, entries)
-    await db.call("merge_home", **home, followed=followed, edge=edge, horizon=horizon)
+    await db.call("merge_home", follower, **home, followed=followed, edge=edge, horizon=horizon)
 
 
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
@@ -48,9 +48,9 @@ async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequenc
     """
     await db.call(
         "unmerge_home",
+        follower,
         **_follower_home(db, follower, entries),
         unfollowed=unfollowed,
-        unmerged=keys.unmerged(partition(follower)),
         token=secrets.token_urlsafe(TOKEN_BYTES),
     )
 
@@ -58,8 +58,6 @@ async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequenc
 def _follower_home(db: Database, follower: int, entries: Sequence[Delivery]) -> dict[str, Any]:
     """Return the script parameters that name a follower's home and posts of a member."""
     return {
-        "following": keys.following(follower),
-        **keys.home_keys(follower),
         "lift": lift(db),
         **limits(db),
         "follower": follower,
@@ -97,7 +95,7 @@ def _read_listed(member: int, part: Slice) -> Command:
         return ("LRANGE", keys.home(member), -part.count, -1)
     return script(
         "slice_home",
-        home=keys.home(member),
+        member,
         above=part.above or 0,
         below="" if part.below is None else part.below,
         newest_first="1" if part.newest_first else "",
@@ -150,7 +148,7 @@ def sources_commands(member: int, posts: Sequence[int]) -> list[Command]:
 
 def places(member: int, posts: Sequence[int]) -> Command:
     """Return the command that reads the places of posts in a home, None for posts that it does not have."""
-    return script("places", home=keys.home(member), newest=keys.newest(member), posts=posts)
+    return script("places", member, posts=posts)
 
 
 async def state(db: Database, member: int) -> tuple[bool, bool]:
@@ -176,7 +174,7 @@ async def home(db: Database, member: int) -> list[Entry]:
 
 def mark_read(member: int, place: int) -> Command:
     """Return the command that marks a home as read up to a place. The mark never falls."""
-    return script("mark_home_read", home_read=keys.home_read(member), user=keys.user(member), place=place)
+    return script("mark_home_read", member, place=place)
 
 
 def read_up_to_command(member: int) -> Command:
@@ -186,7 +184,7 @@ def read_up_to_command(member: int) -> Command:
 
 def begin_home(member: int) -> Command:
     """Return the command that begins to build a home. It replies the home's count of changes, None when it is ready."""
-    return script("begin_home", home_state=keys.home_state(member))
+    return script("begin_home", member)
 
 
 async def begin_homes(db: Database, members: Sequence[int]) -> dict[int, str]:
@@ -194,7 +192,7 @@ async def begin_homes(db: Database, members: Sequence[int]) -> dict[int, str]:
     found: dict[int, list[int]] = defaultdict(list)
     for member in members:
         found[partition(member)].append(member)
-    replies = await db.ask(*(script("begin_homes", active=keys.active(p), members=some) for p, some in found.items()))
+    replies = await db.ask(*(script("begin_homes", partition=p, members=some) for p, some in found.items()))
     return {
         member: changed
         for some, reply in zip(found.values(), replies, strict=True)
@@ -226,8 +224,7 @@ def write_home(
     """
     return script(
         "write_home",
-        **keys.home_keys(member),
-        active=keys.active(partition(member)),
+        member,
         lift=lift(db),
         member=member,
         changes=changed,
@@ -258,25 +255,19 @@ async def write_homes(db: Database, homes: Mapping[int, tuple[str, PlainHome]]) 
         if home.posts:
             draft = keys.home_draft(member)
             drafts += [("DEL", draft), ("RPUSH", draft, *home.posts), ("EXPIRE", draft, DRAFT_SECONDS)]
-    writes = [script("write_homes", active=keys.active(p), day=today(), homes=words) for p, words in calls]
+    writes = [script("write_homes", partition=p, day=today(), homes=words) for p, words in calls]
     replies = (await db.ask(*drafts, *writes))[len(drafts) :]
     return [int(words[at]) for (_, words), places in zip(calls, replies, strict=True) for at in places]
 
 
 def trim_home(db: Database, member: int) -> Command:
     """Return the command that trims a home; its reply is the number of entries removed."""
-    return script("trim_home", **keys.home_keys(member), **limits(db))
+    return script("trim_home", member, **limits(db))
 
 
 def drop_home(member: int, last_read: int | None = None) -> Command:
     """Return the command that drops a home, unless it was read after the day `last_read`, if one is given."""
-    return script(
-        "drop_home",
-        **keys.home_keys(member),
-        active=keys.active(partition(member)),
-        member=member,
-        last_read="" if last_read is None else last_read,
-    )
+    return script("drop_home", member, member=member, last_read="" if last_read is None else last_read)
 
 
 def touch_home(member: int) -> Command:

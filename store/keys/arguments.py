@@ -2,7 +2,7 @@
 
 from store.ids import SEQUENCE_BITS
 from store.keys.declaring import Key
-from store.keys.members import candidates, home, home_state, jobs, minted, newest, sources
+from store.keys.members import home
 
 
 def stem(key: Key) -> str:
@@ -15,29 +15,9 @@ def prefix(key: Key, p: int) -> str:
     return key(p << SEQUENCE_BITS).rpartition(":")[0] + ":"
 
 
-def of(owner: int, *kinds: Key) -> dict[str, str]:
-    """Return keys of one owner by the names that scripts give them. `owner` is an id, or a partition."""
-    return {kind.__name__: kind(owner) for kind in kinds}
-
-
 def hash_tag(p: int) -> str:
     """Return the part of a partition's keys that decides their slot."""
     return f"{{{p}}}"
-
-
-def minting(p: int) -> dict[str, str | int]:
-    """Return what every script takes that mints an id in a partition, and commits no job."""
-    return {"minted": minted(p), "partition": p}
-
-
-def committing(p: int) -> dict[str, str | int]:
-    """Return what every script takes that commits a job in a partition."""
-    return {"minted": minted(p), "jobs": jobs(p), "partition": p}
-
-
-def home_keys(member: int) -> dict[str, str]:
-    """Return the keys of a home by the names that scripts give them."""
-    return of(member, home, home_state, sources, candidates, newest)
 
 
 def tag(member: int) -> str:

@@ -10,16 +10,25 @@ from store.ids import LAST_PARTITION, SEQUENCE_BITS
 
 Key = Callable[[int], str]
 
+OWNED: dict[str, Key] = {}  # keys of an entity, by their names
+OF_PARTITION: dict[str, Key] = {}  # the same of a partition
 
-def owned_by(noun: str) -> Callable[..., Key]:
-    """Return what declares a key that each entity of a kind has, in its partition. The stem is the name, unless given.
 
-    The owner's partition is computed as `store.ids.partition` does. A call would add a tenth to each key's cost.
+def owned_by(noun: str, within: int | None = None) -> Callable[..., Key]:
+    """Return what declares a key that each entity of a kind has. The stem is the name, unless given.
+
+    The key lies in the owner's partition, or in the one `within` which all owners are. The partition is computed as
+    `store.ids.partition` does. A call would add a tenth to each key's cost.
     """
 
     def declare(name: str, stem: str = "") -> Key:
         before = f"{stem or _spelled(name)}:{{"
-        return _named(name, noun, lambda owner: f"{before}{owner >> SEQUENCE_BITS & LAST_PARTITION}}}:{owner}")
+        OWNED[name] = key = (
+            (lambda owner: f"{before}{owner >> SEQUENCE_BITS & LAST_PARTITION}}}:{owner}")
+            if within is None
+            else (lambda owner: f"{before}{within}}}:{owner}")
+        )
+        return _named(name, noun, key)
 
     return declare
 
@@ -27,7 +36,8 @@ def owned_by(noun: str) -> Callable[..., Key]:
 def of_partition(name: str) -> Key:
     """Declare a key that each partition has."""
     before = f"{_spelled(name)}:{{"
-    return _named(name, "p", lambda p: f"{before}{p}}}")
+    OF_PARTITION[name] = key = lambda p: f"{before}{p}}}"
+    return _named(name, "p", key)
 
 
 def _spelled(name: str) -> str:

@@ -144,11 +144,8 @@ active = of_partition("active")
 """zset: member with a home → day on which it was last read; idle ones lose it after `HOME_IDLE_DAYS`"""
 unmerged = of_partition("unmerged")
 """string: random, another one each time that a home of the partition loses what an ended follow had added"""
-
-
-def home_draft(member: int) -> str:
-    """list: posts of a home that an import is about to write; expires in a minute"""
-    return f"home-draft:{{{partition(member)}}}:{member}"
+home_draft = _member("home_draft")
+"""list: posts of a home that an import is about to write; expires in a minute"""
 
 
 def big() -> str:

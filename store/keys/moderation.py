@@ -3,32 +3,25 @@
 Their names begin with a word that no key of a member has.
 """
 
+from store.keys.declaring import owned_by
+
 PARTITION = 0  # has all reports, cases and acts of the site; a member's keys may lie in it, too
 
+_report = owned_by("report", PARTITION)
+_message = owned_by("message", PARTITION)
+_case = owned_by("case", PARTITION)
+_act = owned_by("act", PARTITION)
 
-def report(report: int) -> str:
-    """hash: a report: its case, reporter, reason and note; expires `MODERATION_LOG_DAYS` after its case is resolved"""
-    return f"report:{{{PARTITION}}}:{report}"
-
-
-def report_messages(report: int) -> str:
-    """string: the reported message and those before it, as JSON of id, sender and text; expires with the report"""
-    return f"report-messages:{{{PARTITION}}}:{report}"
-
-
-def evidence(message: int) -> str:
-    """hash: open case with a copy of a message that has pictures → ""; the pictures, once the message is deleted"""
-    return f"evidence:{{{PARTITION}}}:{message}"
-
-
-def case(case: int) -> str:
-    """hash: all reports of one subject until they are resolved: subject, its author, state, who resolved it; expires"""
-    return f"case:{{{PARTITION}}}:{case}"
-
-
-def case_reports(case: int) -> str:
-    """zset: reporter → their report in a case; expires with the case"""
-    return f"case-reports:{{{PARTITION}}}:{case}"
+report = _report("report")
+"""hash: a report: its case, reporter, reason and note; expires `MODERATION_LOG_DAYS` after its case is resolved"""
+report_messages = _report("report_messages")
+"""string: the reported message and those before it, as JSON of id, sender and text; expires with the report"""
+evidence = _message("evidence")
+"""hash: open case with a copy of a message that has pictures → ""; the pictures, once the message is deleted"""
+case = _case("case")
+"""hash: all reports of one subject until they are resolved: subject, its author, state, who resolved it; expires"""
+case_reports = _case("case_reports")
+"""zset: reporter → their report in a case; expires with the case"""
 
 
 def open_cases() -> str:
@@ -46,14 +39,10 @@ def moderation_log() -> str:
     return f"moderation-log:{{{PARTITION}}}"
 
 
-def moderation_act(act: int) -> str:
-    """hash: an act of a moderator: actor, kind, subject, report, note, and the digests that chain it"""
-    return f"moderation-act:{{{PARTITION}}}:{act}"
-
-
-def removed_text(act: int) -> str:
-    """string: text that a moderator deleted; expires after `MODERATION_LOG_DAYS`"""
-    return f"removed-text:{{{PARTITION}}}:{act}"
+moderation_act = _act("moderation_act")
+"""hash: an act of a moderator: actor, kind, subject, report, note, and the digests that chain it"""
+removed_text = _act("removed_text")
+"""string: text that a moderator deleted; expires after `MODERATION_LOG_DAYS`"""
 
 
 def log_head() -> str:

@@ -14,7 +14,7 @@ async def rewrite(db: Database, posts: Sequence[int]) -> int:
     old = [(post, text) for post, text in zip(posts, replies, strict=True) if text and not text.startswith("#")]
     rewritten = await db.ask(
         *(
-            script("rewrite_hashtags", status=keys.status(post), was=text, hashtags=write_hashtags(read_hashtags(text)))
+            script("rewrite_hashtags", post, was=text, hashtags=write_hashtags(read_hashtags(text)))
             for post, text in old
         )
     )

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from store import keys
 from store.client.database import Database, script
 
 
 async def group(db: Database, members: Sequence[int]) -> int:
     """Group the notifications of likes of some members; returns how many were replaced. One round trip."""
-    found = await db.ask(*(script("group_likes", notifications=keys.notifications(member)) for member in members))
+    found = await db.ask(*(script("group_likes", member) for member in members))
     return sum(map(int, found))

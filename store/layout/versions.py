@@ -73,7 +73,7 @@ async def finish_partition(db: Database, p: int, layout: int) -> int:
     """Note that a partition has a layout, unless older processes run; returns their number. One round trip."""
     names = {"layout": keys.layout(), "processes": keys.processes()}
     now = round(time.time() * 1000)
-    return int(await db.call("finish_partition", **names, partition=p, version=layout, now=now))
+    return int(await db.call("finish_partition", partition=p, **names, version=layout, now=now))
 
 
 async def finish(db: Database, layout: int) -> bool:

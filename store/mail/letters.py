@@ -5,8 +5,6 @@ from enum import Enum
 import msgspec
 from msgspec import Struct
 
-from store import keys
-
 
 class MailKind(Enum):
     """What a mail is about. Each kind has its template."""
@@ -46,8 +44,3 @@ class MailLink(Struct, frozen=True):
     letter: Letter
     digest: str
     lifetime: int
-
-
-def outbox_keys(p: int) -> dict[str, str]:
-    """Return the keys of a partition's mails by the names that scripts give them."""
-    return {"outbox": keys.outbox(p), "mails": keys.mails(p)}

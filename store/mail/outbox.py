@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import PARTITIONS, partition
 from store.keys.fields import CredentialsField, UserField
-from store.mail.letters import Letter, outbox_keys
+from store.mail.letters import Letter
 from store.mail.tokens import MailToken, read_token, token_command
 from store.records.lists import read_pairs
 
@@ -48,7 +48,7 @@ async def take(db: Database, most: int) -> list[Mail]:
     limit = -(-most // len(due)) if due else 0
     replies = await db.ask(
         *(
-            script("take_mails", **outbox_keys(p), limit=limit, lease_time=db.settings.job_lease_seconds * 1000)
+            script("take_mails", partition=p, limit=limit, lease_time=db.settings.job_lease_seconds * 1000)
             for _, p in due
         )
     )
@@ -64,7 +64,7 @@ async def take(db: Database, most: int) -> list[Mail]:
 
 async def renew(db: Database, mail: Mail) -> Mail | None:
     """Renew a lease; None when it was lost to another sender."""
-    due = await db.call("release_mail", **_release(mail, db.settings.job_lease_seconds * 1000))
+    due = await db.call("release_mail", mail.id, **_release(mail, db.settings.job_lease_seconds * 1000))
     return replace(mail, lease=str(due)) if due else None
 
 
@@ -75,7 +75,7 @@ async def begin(db: Database, mail: Mail, purpose: str) -> tuple[Mail | None, Ad
     """
     member = int(mail.letter.member)
     due, login, (email, verified), token = await db.ask(
-        script("release_mail", **_release(mail, db.settings.job_lease_seconds * 1000)),
+        script("release_mail", mail.id, **_release(mail, db.settings.job_lease_seconds * 1000)),
         ("HGET", keys.user(member), UserField.LOGIN),
         ("HMGET", keys.credentials(member), CredentialsField.EMAIL, CredentialsField.VERIFIED),
         token_command(member, purpose),
@@ -86,7 +86,7 @@ async def begin(db: Database, mail: Mail, purpose: str) -> tuple[Mail | None, Ad
 
 async def put_off(db: Database, mail: Mail, wait_ms: int, letter: Letter | None = None) -> None:
     """Make a mail due after a while, with a changed record if there is one. A lost lease changes nothing."""
-    await db.call("release_mail", **_release(mail, wait_ms, letter.text() if letter else ""))
+    await db.call("release_mail", mail.id, **_release(mail, wait_ms, letter.text() if letter else ""))
 
 
 def finish(mail: int) -> list[Command]:
@@ -116,7 +116,6 @@ async def waiting(db: Database) -> int:
 
 def _release(mail: Mail, wait_ms: int, record: str = "") -> dict[str, object]:
     return {
-        **outbox_keys(partition(mail.id)),
         "mail": mail.id,
         "lease": mail.lease,
         "wait": wait_ms,

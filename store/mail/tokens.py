@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
-from store.ids import partition
-from store.mail.letters import Letter, MailLink, outbox_keys
+from store.mail.letters import Letter, MailLink
 from store.records.job_bodies import Naming
 from store.records.jobs import Job, read_job
 from store.refusals import Refusal, refused
@@ -45,11 +44,9 @@ async def token(db: Database, member: int, purpose: str) -> MailToken | None:
     return read_token(await db.one(*token_command(member, purpose)))
 
 
-def sending(member: int, link: MailLink | None) -> dict[str, object]:
-    """Return the script parameters that keep a token of a member, and queue the mail with its link, if there is one."""
+def sending(link: MailLink | None) -> dict[str, object]:
+    """Return the script parameters that keep a token, and queue the mail with its link, if there is one."""
     return {
-        "tokens": keys.mail_tokens(member),
-        **outbox_keys(partition(member)),
         "digest": link.digest if link else "",
         "lifetime": link.lifetime if link else 0,
         "mail": link.letter.text() if link else "",
@@ -58,13 +55,7 @@ def sending(member: int, link: MailLink | None) -> dict[str, object]:
 
 async def send_verification(db: Database, member: int, address: str, link: MailLink) -> str | Literal[Refusal.GONE]:
     """Send a link that verifies an address; returns the address that waited until now, or ""."""
-    reply = await db.call(
-        "send_verification",
-        credentials=keys.credentials(member),
-        **keys.minting(partition(member)),
-        **sending(member, link),
-        address=address,
-    )
+    reply = await db.call("send_verification", member, **sending(link), address=address)
     return refused(reply) or str(reply[0])
 
 
@@ -78,13 +69,9 @@ async def verify_email(db: Database, member: int, digest: str, letter: Letter) -
 
     `letter` tells the old address of it.
     """
-    p = partition(member)
     reply = await db.call(
         "verify_email",
-        **keys.committing(p),
-        credentials=keys.credentials(member),
-        tokens=keys.mail_tokens(member),
-        **outbox_keys(p),
+        member,
         member=member,
         digest=digest,
         mail=letter.text(),
@@ -97,14 +84,7 @@ async def lose_address(db: Database, member: int, address: str) -> Job | None:
 
     Returns None when they have verified it, or have another one.
     """
-    reply = await db.call(
-        "lose_address",
-        **keys.committing(partition(member)),
-        credentials=keys.credentials(member),
-        tokens=keys.mail_tokens(member),
-        member=member,
-        address=address,
-    )
+    reply = await db.call("lose_address", member, member=member, address=address)
     return read_job(Naming, *reply) if reply else None
 
 
@@ -118,11 +98,4 @@ async def may_request_reset(db: Database, address: str) -> bool:
 
 async def request_reset(db: Database, member: int, address: str, link: MailLink, delay_ms: int) -> None:
     """Send a link that resets a password. For a member who does not exist, it costs the same and sends nothing."""
-    await db.call(
-        "request_reset",
-        credentials=keys.credentials(member),
-        **keys.minting(partition(member)),
-        **sending(member, link),
-        address=address,
-        delay=delay_ms,
-    )
+    await db.call("request_reset", member, **sending(link), address=address, delay=delay_ms)

@@ -14,17 +14,12 @@ from store.records.jobs import Job, read_job
 from store.records.lists import read_pairs
 
 
-def log_keys() -> dict[str, Any]:
-    """Return the keys of the log as scripts name them."""
-    return {"minted": keys.minted(PARTITION), "log": keys.moderation_log(), "head": keys.log_head()}
-
-
-def log_arguments(db: Database) -> dict[str, Any]:
-    """Return where a script writes acts and removed texts, and for how long it keeps the texts."""
+def log_parameters(db: Database) -> dict[str, Any]:
+    """Return what every script takes that writes to the log, and for how long that keeps removed texts."""
     return {
         "partition": PARTITION,
-        "act_prefix": keys.prefix(keys.moderation_act, PARTITION),
-        "text_prefix": keys.prefix(keys.removed_text, PARTITION),
+        "log": keys.moderation_log(),
+        "head": keys.log_head(),
         "text_seconds": kept_seconds(db),
     }
 
@@ -50,14 +45,14 @@ async def append_fields(db: Database, act: Mapping[str, str]) -> None:
 
 
 def _append_command(db: Database, fields: Mapping[str, str]) -> Command:
-    return script("append_act", **log_keys(), **log_arguments(db), **fields)
+    return script("append_act", **log_parameters(db), **fields)
 
 
 async def intend(db: Database, act: Act, promotion: int, *, is_end: bool = False) -> Job:
     """Commit the job that logs the begin or end of a promotion if it happens, before doing that in another slot."""
     reply = await db.call(
         "intend",
-        **keys.committing(PARTITION),
+        partition=PARTITION,
         promotion=promotion,
         is_end="1" if is_end else "",
         act=act.written(),

@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import first_of, partition
 from store.keys.moderation import PARTITION
-from store.moderation.log import kept_seconds, log_arguments, log_keys
+from store.moderation.log import kept_seconds, log_parameters
 from store.moderation.records import ACTS, Report, ReportAction, ReportReason, ReportState, Subject
 from store.records.job_bodies import Resolution
 from store.records.jobs import Job, read_job
@@ -42,21 +42,15 @@ async def file(db: Database, draft: ReportDraft) -> int | Literal[Refusal.REPORT
     """File a report; returns its id."""
     reply = await db.call(
         "file_report",
-        minted=keys.minted(PARTITION),
+        partition=PARTITION,
         open_cases=keys.open_cases(),
         cases=keys.cases(ReportState.OPEN.value),
-        partition=PARTITION,
         subject=str(draft.subject),
         author=draft.author,
         reporter=draft.reporter,
         reason=draft.reason.value,
         note=draft.note,
         messages=draft.messages,
-        report_prefix=keys.prefix(keys.report, PARTITION),
-        case_prefix=keys.prefix(keys.case, PARTITION),
-        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
-        messages_prefix=keys.prefix(keys.report_messages, PARTITION),
-        evidence_prefix=keys.prefix(keys.evidence, PARTITION),
         pictured=draft.pictured,
     )
     return refused(reply) or int(reply[0])
@@ -80,13 +74,11 @@ async def resolve(db: Database, decision: Decision) -> Job | Literal[Refusal.GON
     state = decision.action.state.value
     reply = await db.call(
         "resolve_case",
-        **log_keys(),
-        jobs=keys.jobs(PARTITION),
+        **log_parameters(db),
         report=keys.report(decision.report),
         open_cases=keys.open_cases(),
         cases=keys.cases(ReportState.OPEN.value),
         resolved=keys.cases(state),
-        **log_arguments(db),
         id=decision.report,
         state=state,
         action=decision.action.value,
@@ -96,10 +88,6 @@ async def resolve(db: Database, decision: Decision) -> Job | Literal[Refusal.GON
         kind=ACTS[decision.action].value,
         note=decision.note,
         text=decision.text,
-        case_prefix=keys.prefix(keys.case, PARTITION),
-        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
-        messages_prefix=keys.prefix(keys.report_messages, PARTITION),
-        evidence_prefix=keys.prefix(keys.evidence, PARTITION),
     )
     return refused(reply) or read_job(Resolution, *reply)
 
@@ -109,17 +97,12 @@ async def keep_evidence(db: Database, message: int, packed: str) -> bool:
 
     Race: a report that is filed while the message is being deleted may have a copy whose pictures are gone.
     """
-    return bool(await db.call("keep_evidence", evidence=keys.evidence(message), pictures=packed))
+    return bool(await db.call("keep_evidence", message, pictures=packed))
 
 
 def report_command(report: int) -> Command:
     """Return the command that reads a report with its case, for `Report.read`."""
-    return script(
-        "read_report",
-        report=keys.report(report),
-        case_prefix=keys.prefix(keys.case, PARTITION),
-        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
-    )
+    return script("read_report", report)
 
 
 def messages_command(report: int) -> Command:
@@ -134,12 +117,7 @@ def read_reports(reports: Sequence[int], replies: Sequence[Any]) -> list[Report 
 
 def list_command(state: ReportState) -> Command:
     """Return the command that lists the reports in a state: the most reported subject first, or the last resolved."""
-    return script(
-        "list_reports",
-        cases=keys.cases(state.value),
-        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
-        limit=LISTED,
-    )
+    return script("list_reports", partition=PARTITION, cases=keys.cases(state.value), limit=LISTED)
 
 
 async def notify_reporters(db: Database, reporters: Sequence[Entry]) -> None:
@@ -149,13 +127,7 @@ async def notify_reporters(db: Database, reporters: Sequence[Entry]) -> None:
     for reporter, report in ((entry.entity, entry.place) for entry in reporters):
         p = partition(reporter)
         commands += [
-            script(
-                "notify_resolved",
-                user=keys.user(reporter),
-                mailboxes=mailboxes(db, p),
-                member=reporter,
-                report=report,
-            ),
+            script("notify_resolved", reporter, mailboxes=mailboxes(db, p), member=reporter, report=report),
             ("EXPIRE", keys.report(report), seconds, "NX"),
             ("EXPIRE", keys.report_messages(report), seconds, "NX"),
         ]

@@ -50,11 +50,6 @@ def subject_of(upload: Upload) -> tuple[str, int] | None:
     return (kind, int(number)) if kind else None
 
 
-def image_prefix(p: int) -> str:
-    """Return the common beginning of the keys of a partition's pictures, for scripts."""
-    return keys.prefix(keys.image, p)
-
-
 def write_wanted(wanted: Sequence[WantedImage]) -> str:
     """Return pictures to be attached as scripts take them, "" for none."""
     return json.dumps(_pairs(wanted)) if wanted else ""
@@ -80,15 +75,11 @@ async def reserve(
     db: Database, owner: int, conversation: int, wanted: Sequence[WantedImage]
 ) -> Reservation | PartRefused[ImageRefusal]:
     """Reserve pictures for a message to a conversation."""
-    p = partition(owner)
     reply = await db.call(
         "reserve_images",
-        **keys.committing(p),
-        user=keys.user(owner),
-        uploads=keys.uploads(p),
+        owner,
         owner=owner,
         conversation=conversation,
-        image_prefix=image_prefix(p),
         images=write_wanted(wanted),
     )
     return refused(reply) or Reservation(read_job(PictureReservation, reply[0], reply[1]), reply[2])
@@ -107,9 +98,7 @@ async def end_reservation(
     """Attach reserved pictures to a message, or give them back; returns objects that go with a deleted account."""
     gone: list[str] = await db.call(
         "end_reservation",
-        **keys.of(owner, keys.user, keys.images),
-        uploads=keys.uploads(partition(owner)),
-        image_prefix=image_prefix(partition(owner)),
+        owner,
         reservation=reservation,
         message=message or "",
         ids=images,
@@ -129,13 +118,7 @@ async def drop_messaged(db: Database, packed: str) -> list[str]:
     """Remove the records of a deleted message's pictures, which one member sent; returns their objects."""
     images = read_images(packed)
     p = partition(images[0].id)
-    await db.call(
-        "drop_messaged",
-        first=keys.image(images[0].id),
-        image_prefix=image_prefix(p),
-        images_prefix=keys.prefix(keys.images, p),
-        ids=[one.id for one in images],
-    )
+    await db.call("drop_messaged", partition=p, first=keys.image(images[0].id), ids=[one.id for one in images])
     return [one.object for one in images]
 
 
@@ -148,14 +131,7 @@ async def drop_unattached(db: Database, member: int, after: int, count: int) -> 
     ids = await db.one("ZRANGE", keys.images(member), *bounds)
     if not ids:
         return 0, []
-    objects: list[str] = await db.call(
-        "drop_unattached",
-        uploads=keys.uploads(partition(member)),
-        images=keys.images(member),
-        originals=keys.originals(partition(member)),
-        image_prefix=image_prefix(partition(member)),
-        ids=ids,
-    )
+    objects: list[str] = await db.call("drop_unattached", member, ids=ids)
     return int(ids[-1]), objects
 
 
@@ -176,9 +152,7 @@ async def replace(db: Database, holder: tuple[str, int, str], old: Sequence[Imag
 
 async def link_works(db: Database, image: int, name: str, version: int) -> bool:
     """Return whether a link to a picture of a post or profile still works; one round trip."""
-    prefix = keys.prefix(keys.user, partition(image))
-    reply = await db.call("open_link", image=keys.image(image), version=version, object=name, user_prefix=prefix)
-    return bool(reply)
+    return bool(await db.call("open_link", image, version=version, object=name))
 
 
 async def message_link_works(db: Database, message: int, image: int, name: str, *, is_evidence: bool) -> bool:
@@ -186,13 +160,7 @@ async def message_link_works(db: Database, message: int, image: int, name: str, 
 
     A moderator's link also works while the picture of a deleted message is kept as evidence.
     """
-    commands: list[Command] = [
-        script(
-            "open_message_link",
-            message=keys.message(message),
-            conversation_prefix=keys.prefix(keys.conversation, partition(message)),
-        )
-    ]
+    commands: list[Command] = [script("open_message_link", message)]
     if is_evidence:
         commands.append(("HGET", keys.evidence(message), EvidenceField.PICTURES))
     replies = await db.ask(*commands)

@@ -92,18 +92,15 @@ class Processed(Struct, frozen=True):
 
 async def create(db: Database, draft: UploadDraft, most: int) -> int | Literal[Refusal.CONFLICT, Refusal.FULL]:
     """Create an upload; returns its id. `most` bounds the uploads of a day; 0 is no limit. Raises MemberGone."""
-    owner, p = draft.owner, partition(draft.owner)
+    owner = draft.owner
     key = draft.idempotency_key
     idempotency = {"idempotency": keys.idempotency(owner, "createUpload", key)} if key else {}
     reply = await db.call(
         "create_upload",
-        **keys.of(p, keys.minted, keys.uploads),
-        **keys.of(owner, keys.user, keys.images),
+        owner,
         uploaded=keys.uploaded(owner, windows.current(DAY_SECONDS)),
         **idempotency,
-        partition=p,
         member=owner,
-        image_prefix=keys.prefix(keys.image, p),
         purpose=draft.purpose.value,
         content_type=draft.content_type,
         size=draft.size,
@@ -137,12 +134,9 @@ async def owners(db: Database, ids: Sequence[int]) -> list[int]:
 
 async def receive(db: Database, upload: int, name: str) -> Job | Literal[Refusal.GONE] | None:
     """Note that the bytes of an upload are stored under a name; returns the job, None if others have arrived before."""
-    p = partition(upload)
     reply = await db.call(
         "receive_upload",
-        **keys.committing(p),
-        image=keys.image(upload),
-        originals=keys.originals(p),
+        upload,
         id=upload,
         object=name,
         channel=db.channel(keys.upload_channel(upload)),
@@ -178,8 +172,7 @@ async def _finish(db: Database, upload: int, name: str, changes: Mapping[str, ob
     pairs = [part for pair in changes.items() for part in pair]
     outcome = await db.call(
         "finish_upload",
-        image=keys.image(upload),
-        originals=keys.originals(partition(upload)),
+        upload,
         id=upload,
         object=name,
         channel=db.channel(keys.upload_channel(upload)),
@@ -195,7 +188,7 @@ async def begin(db: Database, upload: Upload, most: int) -> bool:
     """
     counted = await db.call(
         "begin_upload",
-        originals=keys.originals(partition(upload.id)),
+        upload.id,
         id=upload.id,
         member=upload.owner,
         size=upload.size,
@@ -258,13 +251,10 @@ async def sweep(db: Database) -> int:
 
 def remove_command(db: Database, upload: int, owner: int) -> Command:
     """Return the command that removes an upload, unless it is attached. Its objects are removed by a job."""
-    p = partition(upload)
     return script(
         "remove_upload",
-        **keys.committing(p),
-        image=keys.image(upload),
+        upload,
         images=keys.images(owner) if owner else keys.images(upload),  # without a record, nothing is removed from it
-        **keys.of(p, keys.uploads, keys.originals),
         id=upload,
         channel=db.channel(keys.upload_channel(upload)),
     )

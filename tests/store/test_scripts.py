@@ -21,6 +21,25 @@ def test_command() -> None:
     assert script("unpin", **dict(reversed(SMALL.items())))[2:] == (1, "user:{1}:17", 5)
 
 
+def test_an_owners_keys() -> None:
+    """A call adds the keys, partition and beginnings of keys that the owner has, unless it names one itself."""
+    member = 17 << 12 | 3 << 4
+    assert script("unpin", member, post=5) == script("unpin", user=f"user:{{3}}:{member}", post=5)
+    assert script("unpin", member, **SMALL)[2:] == (1, "user:{1}:17", 5)
+    assert script("favourite", member, post=5, max_favourites=9)[2:-2] == (
+        *(3, "minted:{3}", f"user:{{3}}:{member}", f"favourites:{{3}}:{member}"),
+        3,
+    )
+    assert script("open_link", member, version=1, object="a")[-1] == "user:{3}:"
+
+
+def test_a_partitions_keys() -> None:
+    """A call that names a partition alone adds its keys, and beginnings of keys in it."""
+    assert script("retry_job", partition=3, job=8, idle=1)[2:] == (2, "jobs:{3}", "dead-jobs:{3}", 8, 1)
+    with pytest.raises(TypeError, match="unpin: takes user, post"):
+        script("unpin", partition=3, post=5)
+
+
 @pytest.mark.parametrize(
     "named", [{}, {"user": "user:{1}:17"}, {**SMALL, "extra": 1}, {"user": "user:{1}:17", "pots": 5}], ids=str
 )

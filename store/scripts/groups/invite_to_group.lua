@@ -1,5 +1,5 @@
 -- Invites members to a group, with the job that notifies them. Who has asked to join joins at once.
--- KEYS: minted, jobs, group, members, roles, requests, invitations, banned.
+-- KEYS: minted, jobs, group, group_members, group_roles, group_requests, group_invitations, group_banned.
 -- ARGV: partition, actor, id (of the group), invited...
 -- Any member of a group may invite, in a private group only its moderators.
 -- Returns GONE, DENIED, or {job, job body, one answer per member}: IN_GROUP, BANNED, or '' for who is not refused. The job
@@ -8,23 +8,24 @@ local kind = redis.call('HGET', group, GroupField.KIND)
 if not kind then
   return Refusal.GONE
 end
-if not role_in(members, roles, actor) or kind == 'PRIVATE' and not moderates(members, roles, actor) then
+local is_open = kind ~= 'PRIVATE' or moderates(group_members, group_roles, actor)
+if not is_open or not role_in(group_members, group_roles, actor) then
   return Refusal.DENIED
 end
 local answers, changed_here = {'', ''}, {}
 for _, member in ipairs(invited) do
   local answer = ''
-  if role_in(members, roles, member) then
+  if role_in(group_members, group_roles, member) then
     answer = Refusal.IN_GROUP
-  elseif redis.call('ZSCORE', banned, member) then
+  elseif redis.call('ZSCORE', group_banned, member) then
     answer = Refusal.BANNED
-  elseif not redis.call('ZSCORE', invitations, member) then
-    local request = redis.call('ZSCORE', requests, member)
+  elseif not redis.call('ZSCORE', group_invitations, member) then
+    local request = redis.call('ZSCORE', group_requests, member)
     if request then
-      redis.call('ZREM', requests, member)
-      redis.call('ZADD', members, request, member)
+      redis.call('ZREM', group_requests, member)
+      redis.call('ZADD', group_members, request, member)
     else
-      redis.call('ZADD', invitations, actor, member)
+      redis.call('ZADD', group_invitations, actor, member)
     end
     changed_here[#changed_here + 1] = member
   end

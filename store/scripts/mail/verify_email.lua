@@ -1,9 +1,9 @@
 -- Uses a token that verifies an address. A new address takes effect, with the job that makes it permanent and a mail to
 -- the old one.
--- KEYS: minted, jobs, credentials, tokens, outbox, mails.
+-- KEYS: minted, jobs, credentials, mail_tokens, outbox, mails.
 -- ARGV: partition, member, digest, mail (JSON).
 -- Returns the job's id and body, {} when the address stays; STALE when the token is forged, used, replaced or expired.
-local token = redis.call('EXISTS', credentials) == 1 and use_token(tokens, MailTokenField.VERIFICATION, digest)
+local token = redis.call('EXISTS', credentials) == 1 and use_token(mail_tokens, MailTokenField.VERIFICATION, digest)
 if not token then
   return Refusal.STALE
 end
@@ -13,7 +13,7 @@ redis.call('HSET', credentials, CredentialsField.EMAIL, token.address, Credentia
 if token.address == old then
   return {}
 end
-redis.call('HDEL', tokens, MailTokenField.RESET)
+redis.call('HDEL', mail_tokens, MailTokenField.RESET)
 queue_mail(outbox, mails, mint(minted, partition), mail, old)
 return {commit_job(jobs, minted, partition, 'names', {
   member = member, email = token.address, old_email = old, was_verified = was_verified,

@@ -1,6 +1,6 @@
 -- Reads a report with its case.
 -- KEYS: report.
--- ARGV: case_prefix, reports_prefix.
+-- ARGV: case_prefix, case_reports_prefix.
 -- Returns case, reporter, reason, note, subject, author, state, resolver and number of reports; {} without the report.
 local case, reporter, reason, note = unpack(redis.call(
   'HMGET', report, ReportField.CASE, ReportField.REPORTER, ReportField.REASON, ReportField.NOTE
@@ -11,5 +11,5 @@ local subject, author, state, resolver = unpack(redis.call(
 if not case or not subject then
   return {}
 end
-local count = redis.call('ZCARD', reports_prefix .. case)
+local count = redis.call('ZCARD', case_reports_prefix .. case)
 return {case, reporter, reason, note, subject, author, state, resolver or '0', count}

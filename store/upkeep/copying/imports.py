@@ -13,7 +13,7 @@ from store.client.database import Command, Database, script
 from store.conversations import messages
 from store.credentials.records import Role
 from store.ids import PARTITIONS
-from store.pictures.images import image_prefix, write_wanted
+from store.pictures.images import write_wanted
 from store.posts import PostDraft
 from store.records.job_bodies import Importing
 from store.records.jobs import Job, read_job
@@ -35,9 +35,7 @@ async def holders(db: Database, logins: Sequence[str]) -> dict[str, int]:
 async def reserve(db: Database, logins: Sequence[str]) -> dict[str, int]:
     """Reserve logins for new ids in random partitions; returns who has them then. Two round trips."""
     wanted = Counter(random.randrange(PARTITIONS) for _ in logins)  # noqa: S311  spreads load, keeps no secret
-    minted = await db.ask(
-        *(script("mint", minted=keys.minted(p), partition=p, count=count) for p, count in wanted.items())
-    )
+    minted = await db.ask(*(script("mint", partition=p, count=count) for p, count in wanted.items()))
     fresh = dict(zip(logins, (int(member) for ids in minted for member in ids), strict=True))
     life = db.settings.reservation_seconds
     held = await db.ask(*(("SET", keys.login(name), new, "NX", "GET", "EX", life) for name, new in fresh.items()))
@@ -50,7 +48,7 @@ async def create(db: Database, members: Mapping[str, int], domain: str, password
     return await _commit(
         db,
         (
-            script("import_members", **keys.committing(p), **shared, members=words)
+            script("import_members", partition=p, **shared, members=words)
             for p, words in by_partition((member, [login]) for login, member in members.items())
         ),
     )
@@ -62,7 +60,7 @@ async def follow(db: Database, following: Mapping[int, Sequence[int]]) -> list[J
     return await _commit(
         db,
         (
-            script("import_follows", **keys.committing(p), max_following=db.settings.max_following, follows=words)
+            script("import_follows", partition=p, max_following=db.settings.max_following, follows=words)
             for p, words in by_partition(parts)
         ),
     )
@@ -80,14 +78,7 @@ async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[PostD
     return await _commit(
         db,
         (
-            script(
-                "import_posts",
-                **keys.committing(p),
-                **keys.of(p, keys.uploads),
-                imported=keys.imported(p, source),
-                image_prefix=image_prefix(p),
-                posts=words,
-            )
+            script("import_posts", partition=p, imported=keys.imported(p, source), posts=words)
             for p, words in by_partition((author, _words(own)) for author, own in parts)
         ),
     )

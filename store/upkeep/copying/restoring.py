@@ -29,14 +29,10 @@ async def restore(db: Database, found: list[RestoredPost]) -> list[bool | Litera
 def _restore_command(post: RestoredPost) -> Command:
     return script(
         "restore_post",
-        user=keys.user(post.author),
+        post.author,
         status=keys.status(post.id),
-        profile=keys.profile(post.author),
-        hidden=keys.hidden(post.author),
-        reposted=keys.reposted(post.author),
         author=post.author,
         id=post.id,
-        status_prefix=keys.prefix(keys.status, partition(post.id)),
         content=write_content(post),
         is_hidden="1" if post.is_hidden else "",
     )
