@@ -162,7 +162,7 @@ def apply_command(db: Database, follower: int, member: int, edge: int, step: str
 
 
 class AppliedFollows(NamedTuple):
-    """What became of the follows of an import on the followed members' side."""
+    """The outcome of applying an import's follows on the followed members' side."""
 
     ended: dict[int, list[tuple[int, int]]]  # by members who are gone or block: the followers, and the edges
     jobs: list[Job[Importing]]  # that move the names of members with another number of followers

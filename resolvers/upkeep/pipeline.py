@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 async def run_all(steps: Iterable[Coroutine[Any, Any, Result]], take: Callable[[Result], object]) -> None:
     """Run steps, and hand over their results in their order. Each begins before the next one, which may overtake it.
 
-    After an error, or when it is cancelled, no step begins, and those that have begun come to their end.
+    After an error or a cancellation, no step begins. Those that have begun come to their end.
     """
     running: deque[asyncio.Task[Result]] = deque()
     try:

@@ -276,7 +276,7 @@ async def test_work_that_fails_for_a_while(services: Services, alice: Member, fa
 
 @pytest.mark.parametrize("last", range(1, WAITING + 2))
 async def test_posts_that_arrive_in_any_order(services: Services, alice: Member, fans: list[Member], last: int) -> None:
-    """Of posts above the end of the list, the home lists each once, newest first, in whatever order they arrive."""
+    """The home lists each post above the end of the list once, newest first, in any order of arrival."""
     db, fan = services.db, number(fans[0].id)
     first = number(await alice.post("the end of the list"))
     made = list(range(first + 1, first + 1 + last))

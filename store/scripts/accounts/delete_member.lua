@@ -12,7 +12,8 @@ local email, verified =
   unpack(redis.call('HMGET', credentials, CredentialsField.EMAIL, CredentialsField.VERIFIED))
 local objects = drop_images(image_prefix, images, (avatar or '') .. (header or ''))
 local ended = redis.call('HKEYS', sessions)
--- What frees memory comes first. So a script that began with it may write the job when memory is used up.
+-- The deletion comes first, because it frees memory. So a script that began with it may write the job when memory
+-- is used up.
 redis.call('DEL', user, credentials, sessions, mail_tokens, home, home_state, sources, candidates, newest)
 redis.call('ZREM', active, member)
 local id, body = commit_job(jobs, minted, partition, 'delete_account', {

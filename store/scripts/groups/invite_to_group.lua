@@ -1,4 +1,4 @@
--- Invites members to a group, with the job that notifies them. Who has asked to join joins at once.
+-- Invites members to a group, with the job that notifies them. Those who have asked to join do so at once.
 -- KEYS: minted, jobs, group, group_members, group_roles, group_requests, group_invitations, group_banned.
 -- ARGV: partition, actor, id (of the group), invited...
 -- Any member of a group may invite, in a private group only its moderators.

@@ -1,4 +1,4 @@
--- Lets a member join a group, or ask to join a private one. Who is invited to a private group joins at once.
+-- Lets a member join a group, or ask to join a private one. With an invitation, they join at once.
 -- KEYS: minted, jobs, group, group_members, group_roles, group_requests, group_invitations, group_banned.
 -- ARGV: partition, member, id (of the group).
 -- Returns GONE, BANNED, {} for a member or a repeated request, or {job, job body}.

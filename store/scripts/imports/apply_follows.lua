@@ -1,8 +1,8 @@
 -- Applies follows of an import on the followed side, where nothing but an older follow can be in the way.
 -- KEYS: minted, jobs.
 -- ARGV: partition, big_author_threshold, follows... (of each member: the member, a number, so many edges and followers).
--- Returns places of members in `follows`. Each follow of these has to be looked at by itself: the member is gone, blocks
--- somebody, is asked by somebody, or has ended one of these follows. Then, if members have another magnitude, the id and
+-- Returns places of members in `follows`. Each follow of these has to be looked at by itself. The member is gone, blocks
+-- or is asked by somebody, or has ended one of these follows. Then, if members have another magnitude, the id and
 -- body of the job that moves their names.
 local left, moved = {}, {}
 

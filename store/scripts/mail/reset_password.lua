@@ -5,8 +5,8 @@
 -- ARGV: partition, digest, new_hash, session, record (JSON of the session), mail (JSON), code_salt, code_step,
 --       recovery_code.
 -- The last three arguments are those of `use_code`.
--- Returns the sessions ended, STALE when the token is forged, used, replaced or expired, or belongs to an old address, or
--- CODE when the second factor is missing, or may not be used any more. The token then works on.
+-- Returns the sessions ended. STALE says that the token is forged, used, replaced or expired, or belongs to an old address.
+-- CODE says that the second factor is missing, or may not be used any more. The token then works on.
 local email = redis.call('HGET', credentials, CredentialsField.EMAIL)
 local token = email and unexpired_token(mail_tokens, MailTokenField.RESET)
 if not token or token.digest ~= digest or token.address ~= email then

@@ -37,8 +37,8 @@ local function count_tags(uses, tags_kept, ttl, counts)
   redis.call('EXPIRE', uses, ttl)
 end
 
--- Appends an event to the log, and hands it to the subscribed processes with its content, which is not stored, so that
--- no text outlives its post. Both are lists of fields and values. Returns the event's id.
+-- Appends an event to the log, and hands it to the subscribed processes with its content. The content is not stored, so
+-- that no text outlives its post. Both are lists of fields and values. Returns the event's id.
 local function append_to_log(events, events_kept, channel, fields, content)
   local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
   local id = redis.call('XADD', events, 'MAXLEN', '~', events_kept, '*', unpack(fields))

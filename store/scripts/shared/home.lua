@@ -125,7 +125,7 @@ local function open_home(at, is_change)
   return state[1] and tonumber(state[1])
 end
 
--- Begins to build a home that is absent, or one that is ready if it is built `again`, or joins a build that another builder
+-- Begins to build a home that is absent, or one that is ready if it is built `again`. Joins a build that another builder
 -- may have given up. Returns the number of changes to the home since the build began, false for a home that is ready.
 -- The number starts at the clock (us). A builder that read before the home was dropped and begun again by another
 -- therefore sees that the build is not its own.

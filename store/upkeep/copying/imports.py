@@ -1,6 +1,6 @@
 """Imports: members, follows and posts written in batches, and how far an import has come.
 
-What one script commits lies in one partition, with the job that brings it to the others.
+Each script commits to one partition, with the job that brings the changes to the others.
 """
 
 import random
