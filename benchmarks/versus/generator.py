@@ -117,7 +117,7 @@ class Generator:
             if self._began == math.inf and now >= start + plan.warmup and self._answered >= plan.least:
                 self._began, self._cpu = now, time.process_time()
                 print("begin", flush=True)
-            while plan.rate and due <= now:
+            if plan.rate and due <= now:
                 if due >= self._began:
                     self._late.append(now - due)
                 self._waiting.append(now)
