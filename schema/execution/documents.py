@@ -1,6 +1,6 @@
 """A cache of query documents: each text is parsed, validated and measured once.
 
-Each document caches the coerced variables and the cost of its operations that are sent again with the same variables.
+Each document caches the coerced variables and the cost of its queries that are sent again with the same variables.
 """
 
 from collections import OrderedDict
@@ -17,6 +17,7 @@ from graphql import (
     GraphQLSchema,
     GraphQLSyntaxError,
     OperationDefinitionNode,
+    OperationType,
     parse,
 )
 from graphql.execution.values import VariableValues, get_variable_values
@@ -88,6 +89,8 @@ class Document:
         if operation is None:
             return None
         name = operation.name.value if operation.name else None
+        if operation.operation is OperationType.MUTATION:  # hardly ever sent again with the same variables
+            return self._prepare(operation, name, sent)
         key = (name, *sent.items(), *map(type, sent.values()))  # 1 equals true, but is no Boolean
         try:
             prepared = self._prepared.get(key)

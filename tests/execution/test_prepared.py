@@ -63,3 +63,9 @@ def test_what_is_prepared_is_bounded() -> None:
     assert prepared(query, {"name": "0"}) is not first
     long = {"name": "x" * (CHARACTERS_KEPT + 1)}
     assert prepared(query, long) is not prepared(query, long)
+
+
+def test_mutations_are_prepared_anew() -> None:
+    """The variables of a mutation are not kept, because a text or an id is hardly ever sent twice."""
+    query = "mutation($skip: Boolean!) { act @skip(if: $skip) { number } }"
+    assert prepared(query, {"skip": False}) is not prepared(query, {"skip": False})
