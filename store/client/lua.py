@@ -146,9 +146,11 @@ class Script:
         Raises TypeError unless exactly its other parameters are named.
         """
         if owner is not None:
-            p = partition(owner)
-            has = {name: key(owner) for name, key in self.owned}
-            named = has | {name: part(p) for name, part in self.of_partition} | named
+            has: dict[str, Any] = {name: key(owner) for name, key in self.owned}
+            if self.of_partition:
+                p = partition(owner)
+                has |= {name: part(p) for name, part in self.of_partition}
+            named = has | named
         elif "partition" in named:
             named = {name: part(named["partition"]) for name, part in self.of_partition} | named
         try:
