@@ -1,10 +1,13 @@
 """The kinds of data that a process caches for its operations, until the server invalidates them; and big authors."""
 
+from collections import deque
+
 from store import big_authors
 from store.client.caching.cache import Cache
 from store.client.database import Database
 
 READERS_KEPT = 5_000  # members whose sessions and homes are cached
+NEW_KEPT = 64  # posts that a process has made and nobody has read yet
 PAGES_KEPT = 4  # cached first pages of one list; they differ in length
 
 
@@ -32,6 +35,7 @@ class CachedKinds:
         self.logins = cache.records("login")
         self.big_version = cache.relations("big-version").of("big")
         self.promoted_until = cache.relations("promotions").of("promotions")
+        self.new: deque[tuple[int, int]] = deque(maxlen=NEW_KEPT)  # posts made here and not read since, with the author
 
 
 class BigAuthors:

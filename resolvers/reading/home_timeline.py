@@ -12,7 +12,7 @@ from resolvers.homes import build
 from resolvers.loading.dataloader import ANY, Lookup
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import batches
-from resolvers.reading import home_edges
+from resolvers.reading import home_edges, hydrate
 from resolvers.reading.home_edges import HomeFacts, TimelineEdge
 from resolvers.reading.paging import Window
 from store import follows, timelines
@@ -179,7 +179,7 @@ async def _viewer_home(context: Context, viewer: int, part: Slice) -> _ViewerHom
             others.append((load.big_followed, [members]))
         if context.wants("viewerHasLiked"):  # which the viewer's newest likes say of new posts
             others.append((load.has_liked, [ANY]))
-        stored = await _stored_home(context, viewer, part, *others)
+        stored = await _stored_home(context, viewer, part, *others, *hydrate.new_ahead(context, viewer))
         (day,), (version,) = load.read_on.loaded([viewer]), load.big_version.loaded([ANY])
         if version == expected:
             theirs = load.big_followed.loaded([members])[0] if members else ()

@@ -95,6 +95,23 @@ async def test_one_round_trip(services: Services, alice: Member, bob: Member, po
     assert METER.answers == before[1]
 
 
+async def test_a_new_post_is_read_with_the_home(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """A home that shows a post of this process for the first time takes one round trip; nobody else reads the post."""
+    await alice.follow(bob)
+    query = "{ homeTimeline { nodes { ... on Post { text viewerHasLiked author { login } } } } }"
+    await bob.post("old")
+    for member in (alice, carol):
+        await member.ask(query)
+    services.cached.new.clear()
+    post = await bob.post("new")
+    for member, shown in ((carol, []), (alice, ["new", "old"])):
+        assert list(services.cached.new) == [(number(post), number(bob.id))]
+        before = services.db.round_trips
+        assert [node["text"] for node in (await member.ask(query))["nodes"]] == shown
+        assert services.db.round_trips == before + 1
+    assert not services.cached.new
+
+
 async def test_every_change(settings: Settings, alice: Member, bob: Member, carol: Member, post: str) -> None:
     """After each kind of act, cached pages, and those of cached rows, are answered as where nothing is cached."""
     bare_one, anew_one = (shrunk(settings, **none) for none in ({"records_kept": 0}, {"answers_kept_mib": 0}))
