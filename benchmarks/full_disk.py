@@ -6,7 +6,8 @@ refused, the store is killed with SIGKILL. Reads are tried until one is answered
 writes are tried.
 
 `--least 0` shows what happens when writes are refused too late, below 64 KiB. The store answers a write whose append to
-the log fails, and loses it if it is killed before it has tried again. The exit status is 1 if an answered post was lost.
+the log fails, and loses it if it is killed before it has tried again.
+The exit status is 1 if an answered post was lost.
 """
 
 import argparse
