@@ -87,7 +87,7 @@ async def test_posts_of_a_private_member(db: Database, alice: Member, bob: Membe
     await bob.do("updateProfile", isPrivate=True)
     await load(db, network_of({"alice": ["bob"]}, total=4))
     assert len(await alice.home()) == 4
-    assert not await db.one("EXISTS", keys.public(), keys.hashtag("tea"))
+    assert await db.ask(("EXISTS", keys.public()), ("EXISTS", keys.hashtag("tea"))) == [0, 0]
 
 
 async def test_homes_in_use(db: Database, alice: Member, bob: Member, carol: Member) -> None:
