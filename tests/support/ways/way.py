@@ -225,9 +225,11 @@ def _waits(connection: ClientConnection) -> bool:
     is_working = request is not None and request.content.is_eof()
     if is_socket or is_working:
         return is_socket
-    # After an invalid chunk, aiohttp reads no more of the body, for whose rest it waits nevertheless.
     is_waiting = connection.queue is not None and connection.queue is not connection._admission.answering  # noqa: SLF001
-    return is_waiting or any(isinstance(one, _ErrInfo) for one, _ in connection._messages)  # noqa: SLF001
+    # After an invalid chunk, aiohttp reads no more of the body. The handler may wait for its rest nevertheless, and
+    # aiohttp does so after the answer.
+    is_reading = request is None or request.content._waiter is not None  # noqa: SLF001
+    return is_waiting or (is_reading and any(isinstance(one, _ErrInfo) for one, _ in connection._messages))  # noqa: SLF001
 
 
 async def _until(condition: Callable[[], object]) -> None:
