@@ -13,7 +13,7 @@ from tests.support.transport import clients
 from tests.support.transport.raw import BODY, HEAD, Site, event_stream, serving
 from tests.support.transport.small import SECRET_TEXT, PlainContext, PlainServices, logged
 
-services = clients.services
+services, held = clients.services, clients.held
 
 both_ways = pytest.mark.parametrize("lean", [True, False])
 
@@ -62,17 +62,8 @@ async def test_answer_that_cannot_be_sent(
 
 
 @both_ways
-async def test_records_outside_a_request(
-    services: PlainServices, monkeypatch: pytest.MonkeyPatch, *, lean: bool
-) -> None:
+async def test_records_outside_a_request(services: PlainServices, held: asyncio.Event, *, lean: bool) -> None:
     """A log record made when bytes arrive does not have the id of a request before them on the same connection."""
-    may_end, close = asyncio.Event(), PlainContext.close
-
-    async def late(context: PlainContext) -> None:
-        await may_end.wait()
-        await close(context)
-
-    monkeypatch.setattr(PlainContext, "close", late)
     head = HEAD.replace(b"Host: x", b"Host: x\r\nX-Request-Id: first")
     with logged() as lines:
         async with serving(services, store_patience_ms=100) as site:
@@ -86,7 +77,7 @@ async def test_records_outside_a_request(
             assert await other.ask() == 503
             raw.write(HEAD + BODY)
             await site.until(lambda: not lean or _holds(site))
-            may_end.set()
+            held.set()
             assert (await raw.response())[0] == 200
             await raw.response()
             await other.ask()
@@ -142,17 +133,8 @@ async def test_many_requests_of_a_connection(services: PlainServices, *, lean: b
 
 
 @both_ways
-async def test_requests_before_invalid_ones(
-    services: PlainServices, monkeypatch: pytest.MonkeyPatch, *, lean: bool
-) -> None:
+async def test_requests_before_invalid_ones(services: PlainServices, held: asyncio.Event, *, lean: bool) -> None:
     """Requests that arrive while another one is being answered have answers, if invalid HTTP arrives behind them."""
-    may_end, close = asyncio.Event(), PlainContext.close
-
-    async def late(context: PlainContext) -> None:
-        await may_end.wait()
-        await close(context)
-
-    monkeypatch.setattr(PlainContext, "close", late)
     async with serving(services) as site:
         site.app[DOOR].lean = lean
         raw = await site.connect()
@@ -161,6 +143,6 @@ async def test_requests_before_invalid_ones(
         (connection,) = cast("Any", site.admission)._open  # noqa: SLF001
         for data in (HEAD + BODY, HEAD + BODY, b"invalid\r\n\r\n"):
             connection.data_received(data)
-        may_end.set()
+        held.set()
         assert [(await raw.response())[0] for _ in range(4)] == [200, 200, 200, 400]
         assert await raw.is_closed()

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,9 +15,9 @@ from serving.http.view import GraphQLEndpoint
 from tests.support.transport import clients
 from tests.support.transport.clients import EVENT_STREAM, GRAPHQL
 from tests.support.transport.raw import BODY, HEAD, PATIENCE, Site, serving
-from tests.support.transport.small import SECRET_TEXT, PlainContext, PlainServices, logged
+from tests.support.transport.small import SECRET_TEXT, PlainServices, logged
 
-services = clients.services
+services, held = clients.services, clients.held
 
 LONG = 1000  # s, longer than any test
 MEMBER = "Authorization: Bearer alice-phone\r\n"
@@ -75,20 +75,6 @@ def by_plain(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError(SECRET_TEXT)
 
     monkeypatch.setattr(GraphQLEndpoint, "__call__", broken)
-
-
-@pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
-    """Hold operations up until an event is set."""
-    may_end, close = asyncio.Event(), PlainContext.close
-
-    async def late(context: PlainContext) -> None:
-        await may_end.wait()
-        await close(context)
-
-    monkeypatch.setattr(PlainContext, "close", late)
-    yield may_end
-    may_end.set()
 
 
 @asynccontextmanager

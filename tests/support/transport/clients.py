@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ from aiohttp import ClientWebSocketResponse, WSMsgType, web
 from aiohttp.test_utils import TestClient
 from pytest_aiohttp import AiohttpClient
 
-from tests.support.transport.small import PlainServices
+from tests.support.transport.small import PlainContext, PlainServices
 
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
@@ -23,6 +23,20 @@ Client = TestClient[web.Request, web.Application]
 @pytest.fixture
 def services() -> PlainServices:
     return PlainServices()
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
+    """Hold operations up until an event is set."""
+    may_end, close = asyncio.Event(), PlainContext.close
+
+    async def late(context: PlainContext) -> None:
+        await may_end.wait()
+        await close(context)
+
+    monkeypatch.setattr(PlainContext, "close", late)
+    yield may_end
+    may_end.set()
 
 
 @pytest.fixture
