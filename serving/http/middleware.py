@@ -89,7 +89,7 @@ async def observed(
 
 def _shown(path: str) -> str:
     """Return a path as it is logged: that of an export or upload holds a secret."""
-    return next(f"{start}…" for start in _SECRET if path.startswith(start)) if path.startswith(_SECRET) else path
+    return next((f"{start}…" for start in _SECRET if path.startswith(start)), path)
 
 
 def request_id(headers: Mapping[str, str]) -> str:
